@@ -1,0 +1,35 @@
+// Level L0 (core): the one tree by which reproducible floating-point scans combine items. Both
+// backends follow it to the letter, so results have the same bits whatever the machine.
+// Invariant: the tree depends on n and the item size alone, never on threads, blocks or timing.
+//
+//   lane    16 bytes of consecutive items, combined left to right
+//   row     32 lanes; a lane's prefix inside the row by Kogge-Stone steps of 1, 2, 4, 8, 16
+//   warp    `rows` rows, carried left to right
+//   tile    `warps` warps, their totals carried left to right
+//   group   256 tiles: 32 at a time by Kogge-Stone, those partial results carried left to right
+//   whole   group totals carried left to right, beginning with init where there is one
+//
+// An item's result is op(op(op(op(before_tile, before_warp), before_row), before_lane), in_lane),
+// where each "before" is the combination of what precedes inside the next larger unit, and is left
+// out (not replaced by an identity) where nothing precedes.
+#pragma once
+
+#include <lookback/kernels/core/platform.hpp>
+
+#include <cstddef>
+
+namespace lookback::core {
+
+template <std::size_t ItemBytes>
+struct reproducible_tree {
+    static constexpr int lane_items = 16 / static_cast<int>(ItemBytes);
+    static constexpr int lanes = 32;
+    static constexpr int rows = 8;
+    static constexpr int warps = 8;
+    static constexpr int row_items = lanes * lane_items;
+    static constexpr int warp_items = rows * row_items;
+    static constexpr int tile_items = warps * warp_items;
+    static constexpr int group_tiles = 256;
+};
+
+}  // namespace lookback::core

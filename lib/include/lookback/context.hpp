@@ -1,0 +1,55 @@
+// Public API: where work runs: the backend, its threads or stream, and its memory.
+// Invariant: a context owns what it created and outlives the buffers taken from it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+namespace lookback {
+
+enum class backend { automatic, cpu, cuda };
+
+/// Gives and takes back blocks of memory that the context's backend can use. Blocks are aligned to
+/// at least 64 bytes. Implementations are thread-safe. `allocate` throws error{out_of_memory}.
+class memory_resource {
+public:
+    virtual ~memory_resource() = default;
+    virtual void* allocate(std::size_t bytes) = 0;
+    virtual void deallocate(void* block, std::size_t bytes) noexcept = 0;
+};
+
+struct context_options {
+    lookback::backend backend = lookback::backend::automatic;
+    int threads = 0;                    ///< CPU threads; 0 = every core this process may use
+    memory_resource* memory = nullptr;  ///< borrowed; null = the backend's own pool
+};
+
+/// A context may be used by one thread at a time; several contexts run side by side.
+class context {
+public:
+    /// Throws error{invalid_argument} for threads < 0 and error{backend_error} where the backend
+    /// that was asked for by name cannot run here.
+    explicit context(const context_options& options = {});
+    ~context();
+    context(context&&) noexcept;
+    context& operator=(context&&) noexcept;
+
+    /// cpu or cuda, never automatic.
+    lookback::backend active_backend() const noexcept;
+    /// Why `automatic` chose this backend, in one line; empty where it was asked for by name.
+    std::string_view reason() const noexcept;
+    int threads() const noexcept;
+    memory_resource& memory() const noexcept;
+
+    struct state;  ///< for the library itself
+    state& internal() const noexcept { return *state_; }
+
+private:
+    std::unique_ptr<state> state_;
+};
+
+/// The version of the library that is linked, "major.minor.patch".
+std::string_view version() noexcept;
+
+}  // namespace lookback

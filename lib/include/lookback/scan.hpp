@@ -1,0 +1,44 @@
+// Public API: inclusive and exclusive scan (prefix sums and their kin) over one array.
+// Source: Blelloch, "Prefix sums and their applications" (1990); single pass: Merrill, Garland
+// (2016).
+#pragma once
+
+#include <lookback/context.hpp>
+#include <lookback/types.hpp>
+
+#include <optional>
+#include <span>
+
+namespace lookback {
+
+/// op(earlier, later). min and max: the first of equal values; the first NaN wins over numbers.
+/// Integer sums and products wrap modulo 2^bits. Bit operators are for integers only.
+enum class scan_operator { plus, multiplies, minimum, maximum, bit_and, bit_or, bit_xor };
+
+template <class T>
+struct scan_options {
+    scan_operator op = scan_operator::plus;
+    /// Combined before the first item. Without it an exclusive scan starts with the identity.
+    std::optional<T> init = std::nullopt;
+    /// Floating-point sums and products by one fixed tree: the same bits from every run, thread
+    /// count and backend. Without it the order of combination may differ from run to run.
+    /// Integers, min, max and bit operators are always the same.
+    bool reproducible = false;
+};
+
+/// out[i] = init op in[0] op ... op in[i].
+///
+/// Shapes: in and out have the same size n (any, 0 included). Aliasing: out may be in itself;
+/// any other overlap throws. Traffic: each item read once, written once. Stream: the context's;
+/// on the CPU the result is there on return. Extra memory: 64 bytes a tile of 64 KiB.
+/// Throws error{invalid_argument} for unequal sizes, partial overlap, a bit operator on floats.
+template <arithmetic_item T>
+void inclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
+                    const scan_options<T>& options = {});
+
+/// out[i] = init op in[0] op ... op in[i - 1]; all else as inclusive_scan.
+template <arithmetic_item T>
+void exclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
+                    const scan_options<T>& options = {});
+
+}  // namespace lookback
