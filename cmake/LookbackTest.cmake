@@ -1,5 +1,12 @@
 # lookback_test(NAME SOURCES... [LIBS ...]): one GoogleTest program, run by ctest as one test.
+# lookback_pytest(NAME FILE [ENVIRONMENT VAR=VALUE...]): one pytest file, run by ctest as one test.
+# Both leave a JUnit report in reports/NAME.xml; tests/support/summary.py counts from these.
 find_package(GTest REQUIRED)
+
+# The system's interpreter first: the one that has Debian's h5py and pytest.
+find_program(LOOKBACK_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(LOOKBACK_PYTHON python3 REQUIRED)
+set(LOOKBACK_REPORTS ${PROJECT_BINARY_DIR}/reports)
 
 function(lookback_test name)
     cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
@@ -7,5 +14,14 @@ function(lookback_test name)
     target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest GTest::gtest_main
                                           Threads::Threads lookback_options)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1
+                                  --gtest_output=xml:${LOOKBACK_REPORTS}/${name}.xml)
+endfunction()
+
+function(lookback_pytest name file)
+    cmake_parse_arguments(arg "" "" "ENVIRONMENT" ${ARGN})
+    add_test(NAME ${name} COMMAND ${LOOKBACK_PYTHON} -m pytest -q -p no:cacheprovider
+                                  --junitxml=${LOOKBACK_REPORTS}/${name}.xml ${file})
+    set_tests_properties(${name} PROPERTIES
+        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;LOOKBACK_SOURCE_DIR=${PROJECT_SOURCE_DIR};LOOKBACK_BUILD_DIR=${PROJECT_BINARY_DIR};${arg_ENVIRONMENT}")
 endfunction()
