@@ -10,8 +10,10 @@
 namespace lookback::core {
 
 // An access policy is a type with these static functions on 64-bit words shared between tiles:
-//   store(word*, value)          publish; an atomic exchange (a plain store is slower on GPUs)
+//   store(word*, value) -> old   publish; an atomic exchange (a plain store is slower on GPUs)
 //   load(word*) -> value         relaxed and atomic
+//   store_pair(word*, first, second) -> old first, load_pair(word*, words[2])
+//                                optional: two neighbouring words (16-byte aligned) by one access
 //   pause(polls)                 called between empty polls
 //   install(word*, expected, desired) -> bool    compare-and-swap; needed only where tiles help
 // Relaxed order suffices: everything that a reader uses is inside the words themselves.
@@ -24,14 +26,33 @@ struct slot_array {
     LOOKBACK_HD constexpr std::uint64_t* slot(index_t tile) const { return words + tile * stride; }
 };
 
-/// Tells the value of `tile` to all later tiles. Tile 0 publishes `prefix` at once.
+template <class Access, int Words>
+inline constexpr bool in_pairs = Words % 2 == 0 && requires(std::uint64_t* word) {
+    Access::store_pair(word, std::uint64_t{}, std::uint64_t{});
+};
+
+/// Tells the value of `tile` to all later tiles. Tile 0 publishes `prefix` at once. Returns the
+/// first word that was there before: who waits for it knows that the tile's own word is in place.
 template <class Codec, class Access>
-LOOKBACK_HD void publish(slot_array slots, index_t tile, std::uint32_t epoch, tile_state state,
-                         const typename Codec::value_type& value) {
+LOOKBACK_HD std::uint64_t publish(slot_array slots, index_t tile, std::uint32_t epoch,
+                                  tile_state state, const typename Codec::value_type& value) {
     std::uint64_t* slot = slots.slot(tile);
-    for (int word = 0; word < Codec::words; ++word) {
-        Access::store(slot + word, Codec::encode(state, epoch, value, word));
+    std::uint64_t displaced = 0;
+    if constexpr (in_pairs<Access, Codec::words>) {
+        for (int word = 0; word < Codec::words; word += 2) {
+            const std::uint64_t old =
+                Access::store_pair(slot + word, Codec::encode(state, epoch, value, word),
+                                   Codec::encode(state, epoch, value, word + 1));
+            if (word == 0) displaced = old;
+        }
+    } else {
+        for (int word = 0; word < Codec::words; ++word) {
+            const std::uint64_t old =
+                Access::store(slot + word, Codec::encode(state, epoch, value, word));
+            if (word == 0) displaced = old;
+        }
     }
+    return displaced;
 }
 
 /// What one poll of a slot shows; torn and stale slots read as empty.
@@ -40,7 +61,13 @@ LOOKBACK_HD tile_message<typename Codec::value_type> poll(slot_array slots, inde
                                                           std::uint32_t epoch) {
     std::uint64_t words[Codec::words];
     std::uint64_t* slot = slots.slot(tile);
-    for (int word = 0; word < Codec::words; ++word) words[word] = Access::load(slot + word);
+    if constexpr (in_pairs<Access, Codec::words>) {
+        for (int word = 0; word < Codec::words; word += 2) {
+            Access::load_pair(slot + word, words + word);
+        }
+    } else {
+        for (int word = 0; word < Codec::words; ++word) words[word] = Access::load(slot + word);
+    }
     return Codec::decode(words, epoch);
 }
 
@@ -145,6 +172,23 @@ LOOKBACK_HD typename Window::value_type exclusive_prefix(slot_array slots, index
         running = any ? op(part, running) : part;
         any = true;
         if (reached_start) return running;
+    }
+}
+
+/// op over tiles [begin, end), by the window's own order of combination, once all of them have
+/// published; 1 <= end - begin <= Window::width. For fixed groups, whose result must not depend on
+/// what was published first: the tiles of a group publish aggregates only.
+template <class Window, class Op, class Waiter>
+LOOKBACK_HD typename Window::value_type range_total(slot_array slots, index_t begin, index_t end,
+                                                    std::uint32_t epoch, Op op, Waiter& waiter) {
+    Window window;
+    const int first = Window::width - static_cast<int>(end - begin);
+    for (std::uint32_t polls = 0;; ++polls) {
+        window.load(slots, end, epoch);
+        const std::uint32_t late = window.empty_mask() >> first;
+        if (late == 0) return window.reduce_from(first, op);
+        waiter.stalled(begin + highest_bit(late), polls);
+        Window::access::pause(polls);
     }
 }
 
