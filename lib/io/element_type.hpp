@@ -1,0 +1,65 @@
+// Level lib/io: what one item of a dataset is: its kind, bytes and byte order.
+// Invariant: the type in the file is kept as it is; `key` says what it is read as when compared.
+#pragma once
+
+#include "io/handle.hpp"
+
+#include <lookback/types.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lookback::io {
+
+enum class element_kind {
+    integer,
+    floating,
+    boolean,      ///< h5py's bool: enum of int8 {FALSE, TRUE}
+    enumeration,  ///< any other enum
+    fixed_string,
+    variable_string,
+    complex,  ///< h5py's complex: compound {r, i}
+    compound,
+    reference,
+    other,  ///< opaque, bit field, array, time, variable-length sequence
+};
+
+/// How an item lies in memory.
+enum class form {
+    stored,  ///< the file's bytes, in the file's byte order; variable-length parts are pointers
+    native,  ///< as `element_type::key`, in the machine's byte order; only where there is a key
+};
+
+struct field;
+
+struct element_type {
+    element_kind kind = element_kind::other;
+    std::size_t bytes = 0;         ///< of an item in memory, in stored form
+    std::optional<data_type> key;  ///< integers, floats and enums that Lookback can compare
+    bool swapped = false;          ///< with a key: the file's order is not the machine's
+    bool exact = false;            ///< with a key: the stored bits are the key's, but for order
+    bool has_pointers = false;     ///< variable-length data inside: reclaim after reading
+    bool has_references = false;   ///< object or region references inside
+    std::vector<field> fields;     ///< of a compound, in file order
+    handle type;                   ///< HDF5's own, a transient copy
+
+    /// Bytes of an item in memory in this form. Throws error{invalid_argument} for native without
+    /// a key.
+    std::size_t item_bytes(form form) const;
+    /// "u64", "i32 (big-endian)", "string of 8 bytes", "compound of 12 bytes {time: f64, ...}".
+    std::string name() const;
+};
+
+/// One member of a compound; `offset` is in the stored form of a row.
+struct field {
+    std::string name;
+    std::size_t offset = 0;
+    element_type type;
+};
+
+/// Describes an HDF5 datatype. Throws error{io_error}.
+element_type describe_type(const handle& type);
+
+}  // namespace lookback::io
