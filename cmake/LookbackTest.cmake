@@ -7,15 +7,20 @@ find_package(GTest REQUIRED)
 find_program(LOOKBACK_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(LOOKBACK_PYTHON python3 REQUIRED)
 set(LOOKBACK_REPORTS ${PROJECT_BINARY_DIR}/reports)
+set(LOOKBACK_TEST_ENVIRONMENT
+    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp history_size=7")
 
 function(lookback_test name)
     cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE ${arg_LIBS} GTest::gtest GTest::gtest_main
                                           Threads::Threads lookback_options)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    # Tests of the library's parts include "cpu/...", "memory/...".
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests
+                                               ${PROJECT_SOURCE_DIR}/lib/src)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1
                                   --gtest_output=xml:${LOOKBACK_REPORTS}/${name}.xml)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${LOOKBACK_TEST_ENVIRONMENT}")
 endfunction()
 
 function(lookback_pytest name file)
@@ -23,5 +28,5 @@ function(lookback_pytest name file)
     add_test(NAME ${name} COMMAND ${LOOKBACK_PYTHON} -m pytest -q -p no:cacheprovider
                                   --junitxml=${LOOKBACK_REPORTS}/${name}.xml ${file})
     set_tests_properties(${name} PROPERTIES
-        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;LOOKBACK_SOURCE_DIR=${PROJECT_SOURCE_DIR};LOOKBACK_BUILD_DIR=${PROJECT_BINARY_DIR};${arg_ENVIRONMENT}")
+        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;LOOKBACK_SOURCE_DIR=${PROJECT_SOURCE_DIR};LOOKBACK_BUILD_DIR=${PROJECT_BINARY_DIR};${LOOKBACK_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()

@@ -3,9 +3,13 @@
 // another worker must take its work by an atomic ticket.
 #pragma once
 
+#include "cpu/thread_edge.hpp"
+
 #include <cstddef>
+#include <optional>
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
@@ -14,7 +18,8 @@ namespace lookback::cpu {
 
 class executor {
 public:
-    explicit executor(int threads) : arena_(threads), threads_(threads) {}
+    /// More threads than cores are really started, for tests of unlucky schedules.
+    explicit executor(int threads);
 
     int threads() const noexcept { return threads_; }
 
@@ -25,7 +30,9 @@ public:
                  [&](std::size_t worker) { body(static_cast<int>(worker)); });
     }
 
-    /// body(i) for each i in [0, count), in any order, each as a task of its own.
+    /// body(i) for each i in [0, count), in any order, each as a task of its own. What the caller
+    /// wrote before is seen by every body, and what bodies wrote by the caller afterwards. The
+    /// first exception of a body is thrown on, once no body runs any more.
     template <class Body>
     void for_each(std::size_t count, const Body& body) {
         if (count == 0) return;
@@ -33,17 +40,24 @@ public:
             for (std::size_t i = 0; i < count; ++i) body(i);
             return;
         }
+        thread_edge fork;
+        thread_edge join;
+        fork.release();
         arena_.execute([&] {
             tbb::parallel_for(
                 tbb::blocked_range<std::size_t>(0, count, 1),
                 [&](const tbb::blocked_range<std::size_t>& range) {
+                    fork.acquire();
                     for (std::size_t i = range.begin(); i != range.end(); ++i) body(i);
+                    join.release();
                 },
                 tbb::simple_partitioner());
         });
+        join.acquire();
     }
 
 private:
+    std::optional<tbb::global_control> more_than_cores_;  // before the arena
     tbb::task_arena arena_;
     int threads_;
 };
