@@ -1,0 +1,243 @@
+// CPU backend: one stable MSD pass over memory, from n items into buckets made of blocks.
+// Invariant: a bucket's chunks, visited in order, hold its items in input order. No histogram is
+// taken first: workers fill fixed blocks of their own through small write-combining buffers.
+#pragma once
+
+#include "cpu/executor.hpp"
+
+#include <lookback/buffer.hpp>
+#include <lookback/kernels/core/platform.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace lookback::cpu {
+
+/// Items that a Source hands over at a time.
+inline constexpr std::size_t partition_batch = 128;
+
+/// Copies whole cache lines past the caches; both sides are aligned to 64 bytes.
+template <std::size_t Bytes>
+inline void stream_lines(void* to, const void* from) {
+    static_assert(Bytes % 64 == 0);
+#if defined(__SSE2__)
+    auto* out = static_cast<__m128i*>(to);
+    const auto* in = static_cast<const __m128i*>(from);
+    for (std::size_t i = 0; i < Bytes / 16; ++i) _mm_stream_si128(out + i, _mm_load_si128(in + i));
+#else
+    std::memcpy(to, from, Bytes);
+#endif
+}
+
+/// Orders streamed lines before whatever tells another thread that they are there.
+inline void stream_fence() {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+/// A Source gives items [first, first + count) of the input, count <= partition_batch, with the
+/// bucket of each: load(first, count, items, bucket). Each worker uses a Source of its own, so it
+/// may gather statistics.
+template <class Item>
+class bucket_blocks {
+public:
+    /// A multiple of 64 bytes that is written at once; a power of two in items. Longer lines mean
+    /// fewer mispredicted branches, but all buckets' lines should stay in the L1 cache.
+    static constexpr std::size_t line_items = sizeof(Item) <= 4 ? 32 : sizeof(Item) <= 12 ? 16 : 8;
+    static constexpr std::size_t line_bytes = line_items * sizeof(Item);
+
+    bucket_blocks(memory_resource& memory, std::size_t items, int workers, std::size_t buckets)
+        : shape_(items, workers, buckets),
+          workers_(static_cast<std::size_t>(workers)),
+          storage_(memory, shape_.bytes()) {}
+
+    /// Bytes that the constructor takes from its memory resource.
+    static std::size_t memory_bytes(std::size_t items, int workers, std::size_t buckets) {
+        return shape(items, workers, buckets).bytes();
+    }
+
+    /// Spreads the input; sources[w] serves worker w.
+    template <class Source>
+    void fill(executor& executor, std::span<Source> sources) {
+        executor.for_each(workers_.size(), [&](std::size_t w) { fill_range(w, sources[w]); });
+    }
+
+    std::size_t bucket_count() const { return shape_.buckets; }
+
+    std::size_t size(std::size_t bucket) const {
+        std::size_t sum = 0;
+        for (const auto& worker : workers_) sum += worker.count[bucket];
+        return sum;
+    }
+
+    /// visit(std::span<const Item>) for the parts of a bucket, in input order.
+    template <class Visit>
+    void for_each_chunk(std::size_t bucket, const Visit& visit) const {
+        for (const auto& worker : workers_) {
+            std::size_t left = worker.count[bucket];
+            for (std::size_t i = worker.first_block[bucket]; left != 0; ++i) {
+                const std::size_t part = std::min(left, shape_.block_items);
+                visit(std::span<const Item>(block(worker.blocks[i]), part));
+                left -= part;
+            }
+        }
+    }
+
+private:
+    struct shape {
+        shape(std::size_t n, int threads, std::size_t bucket_count)
+            : items(n),
+              workers(static_cast<std::size_t>(threads)),
+              buckets(bucket_count),
+              // The last block of a bucket is half empty: at most 1/8 of the items is lost that way
+              // unless blocks of 8 lines (for small inputs) lose more.
+              block_items(line_items * 8) {
+            const std::size_t most = 4096;
+            while (block_items < most && block_items * 8 * workers * buckets < items) {
+                block_items *= 2;
+            }
+            range_items =
+                core::ceil_div(core::ceil_div(items, workers), partition_batch) * partition_batch;
+            range_blocks = core::ceil_div(range_items, block_items) + buckets;
+        }
+        std::size_t bytes() const {
+            return (workers * range_blocks * block_items + workers * buckets * line_items) *
+                   sizeof(Item);
+        }
+
+        std::size_t items;
+        std::size_t workers;
+        std::size_t buckets;
+        std::size_t block_items;   // a power of two, whole lines
+        std::size_t range_items;   // what one worker reads
+        std::size_t range_blocks;  // and may fill
+    };
+
+    struct worker_state {
+        std::vector<std::size_t> count;           // items a bucket
+        std::vector<std::size_t> first_block;     // in blocks, by bucket
+        std::vector<std::uint32_t> blocks;        // sorted by bucket, then by input order
+        std::vector<std::uint16_t> block_bucket;  // by block of this worker, while filling
+    };
+
+    Item* block(std::size_t index) const {
+        return reinterpret_cast<Item*>(storage_.data()) + index * shape_.block_items;
+    }
+    Item* lines(std::size_t w) const {
+        return block(shape_.workers * shape_.range_blocks) + w * shape_.buckets * line_items;
+    }
+
+    template <class Source>
+    void fill_range(std::size_t w, Source& source) {
+        const std::size_t begin = std::min(shape_.items, w * shape_.range_items);
+        const std::size_t end = std::min(shape_.items, begin + shape_.range_items);
+        filler lines(*this, w);
+        alignas(64) Item items[partition_batch];
+        alignas(64) std::uint16_t bucket[partition_batch];
+        for (std::size_t first = begin; first < end; first += partition_batch) {
+            const std::size_t count = std::min(partition_batch, end - first);
+            source.load(first, count, items, bucket);
+            lines.add(items, bucket, count);
+        }
+        lines.finish();
+        stream_fence();
+        list_blocks(workers_[w], w);
+    }
+
+    class filler {
+    public:
+        filler(bucket_blocks& owner, std::size_t w)
+            : owner_(owner),
+              state_(owner.workers_[w]),
+              lines_(owner.lines(w)),
+              blocks_(owner.block(w * owner.shape_.range_blocks)),
+              slot_(owner.shape_.buckets),
+              next_(owner.shape_.buckets, 0) {
+            for (std::size_t b = 0; b < slot_.size(); ++b) {
+                slot_[b] = static_cast<std::uint32_t>(b * line_items);
+            }
+            state_.block_bucket.reserve(owner.shape_.range_blocks);
+        }
+
+        void add(const Item* items, const std::uint16_t* bucket, std::size_t count) {
+            Item* const lines = lines_;
+            std::uint32_t* const slots = slot_.data();
+            for (std::size_t i = 0; i < count; ++i) {
+                const std::size_t b = bucket[i];
+                const std::uint32_t slot = slots[b];
+                lines[slot] = items[i];
+                slots[b] = slot + 1;
+                if ((slot + 1) % line_items == 0) [[unlikely]]
+                    flush(b);
+            }
+        }
+
+        // Lines that are not full go out, and the sizes become known.
+        void finish() {
+            const std::size_t block_items = owner_.shape_.block_items;
+            std::vector<std::size_t> full(slot_.size(), 0);
+            for (const std::uint16_t b : state_.block_bucket) full[b] += block_items;
+            state_.count.resize(slot_.size());
+            for (std::size_t b = 0; b < slot_.size(); ++b) {
+                const std::size_t rest = slot_[b] - b * line_items;
+                const std::size_t open = (block_items - next_[b] % block_items) % block_items;
+                state_.count[b] = full[b] - open + rest;
+                if (rest == 0) continue;
+                if (open == 0) open_block(b);
+                std::memcpy(blocks_ + next_[b], lines_ + b * line_items, rest * sizeof(Item));
+            }
+        }
+
+    private:
+        void flush(std::size_t b) {
+            slot_[b] = static_cast<std::uint32_t>(b * line_items);
+            std::size_t next = next_[b];
+            if (next % owner_.shape_.block_items == 0) next = open_block(b);
+            stream_lines<line_bytes>(blocks_ + next, lines_ + b * line_items);
+            next_[b] = next + line_items;
+        }
+
+        std::size_t open_block(std::size_t b) {
+            next_[b] = state_.block_bucket.size() * owner_.shape_.block_items;
+            state_.block_bucket.push_back(static_cast<std::uint16_t>(b));
+            return next_[b];
+        }
+
+        bucket_blocks& owner_;
+        worker_state& state_;
+        Item* lines_;                      // one open line a bucket
+        Item* blocks_;                     // this worker's
+        std::vector<std::uint32_t> slot_;  // where in lines_ the next item goes
+        std::vector<std::size_t> next_;    // where in blocks_ the next line goes
+    };
+
+    void list_blocks(worker_state& worker, std::size_t w) const {
+        worker.first_block.assign(shape_.buckets + 1, 0);
+        for (const std::uint16_t b : worker.block_bucket) ++worker.first_block[b + 1U];
+        for (std::size_t b = 0; b < shape_.buckets; ++b) {
+            worker.first_block[b + 1] += worker.first_block[b];
+        }
+        std::vector<std::size_t> cursor(worker.first_block);
+        worker.blocks.resize(worker.block_bucket.size());
+        std::size_t index = w * shape_.range_blocks;
+        for (const std::uint16_t b : worker.block_bucket) {
+            worker.blocks[cursor[b]++] = static_cast<std::uint32_t>(index++);
+        }
+    }
+
+    shape shape_;
+    std::vector<worker_state> workers_;
+    buffer<std::byte> storage_;
+};
+
+}  // namespace lookback::cpu
