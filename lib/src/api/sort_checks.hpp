@@ -1,0 +1,32 @@
+// API: the checks that sorting and its questions share. For lib/src only.
+// Invariant: each throws error{invalid_argument} with the position of what is wrong.
+#pragma once
+
+#include <lookback/radix_sort.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace lookback {
+
+/// Throws error{invalid_argument}: "who: what".
+[[noreturn]] void refuse(const char* who, const std::string& what);
+
+/// Throws error{backend_error} where the context's backend cannot do `who`.
+void require_cpu(const context& context, const char* who);
+
+/// At least one key; each of a known type, with data, aligned, its bytes countable.
+void check_keys(const char* who, std::span<const sort_key> keys, std::size_t rows);
+
+/// Throws where [a, a + a_bytes) and [b, b + b_bytes) share a byte.
+void check_apart(const char* who, const char* a_name, const void* a, std::size_t a_bytes,
+                 const char* b_name, const void* b, std::size_t b_bytes);
+
+/// Names the first index outside [0, rows).
+template <class Index>
+void check_index(const context& context, const char* who, std::span<const Index> index,
+                 std::size_t rows);
+
+}  // namespace lookback
