@@ -56,7 +56,8 @@ struct sort_key {
 };
 
 /// The stable order by keys[0], then keys[1] among equals, and so on; each key has n = index.size()
-/// items. Extra memory: sort_memory(). Throws error{invalid_argument} where no key is given.
+/// items and overlaps index nowhere. Extra memory: argsort_memory(). Throws error{invalid_argument}
+/// where no key is given, or one is misaligned or overlaps index.
 template <class Index>
 void argsort(const context& context, std::span<const sort_key> keys, std::span<Index> index);
 
@@ -74,8 +75,11 @@ template <class Index>
 void gather(const context& context, const void* in, std::size_t in_items, std::size_t item_bytes,
             std::span<const Index> index, void* out);
 
-/// Upper bound in bytes of what sort(), sort_pairs() (value_bytes > 0) or argsort() allocate from
-/// the context's memory for n keys. Needs no device.
-std::size_t sort_memory(std::size_t n, std::size_t key_bytes, std::size_t value_bytes);
+/// Upper bounds in bytes of what sort(), sort_pairs(), and argsort() or argsort_segments() with any
+/// keys allocate from the context's memory for n items. They allocate nothing.
+std::size_t sort_memory(const context& context, std::size_t n, std::size_t key_bytes);
+std::size_t sort_pairs_memory(const context& context, std::size_t n, std::size_t key_bytes,
+                              std::size_t value_bytes);
+std::size_t argsort_memory(const context& context, std::size_t n);
 
 }  // namespace lookback
