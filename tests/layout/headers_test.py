@@ -1,0 +1,129 @@
+"""Every header compiles alone: .hpp with g++, .h as C too, .cuh with nvcc where it is there.
+
+A header is compiled with the options of the built source that is nearest to it in the tree. What
+passed is remembered in the build folder by the digest of the header and of all that it includes.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import tempfile
+
+import pytest
+from source_tree import ROOT, closure, sources
+
+BUILD = pathlib.Path(os.environ.get("LOOKBACK_BUILD_DIR", ROOT / "build/release"))
+KEPT = re.compile(r"-(?:I|isystem|D|std=|-generate-code|-options-file|-expt)")
+HEADERS = [name for name in sources(ROOT, "kernels", "lib", "apps", "tests/support")
+           if name.endswith((".hpp", ".h", ".cuh"))]
+
+
+def options_of(command):
+    """The words of a compile command that decide what an #include finds and which language it is."""
+    words, kept = shlex.split(command), []
+    for index, word in enumerate(words):
+        if word in ("-isystem", "-I", "-D", "-include"):
+            kept += [word, words[index + 1]]
+        elif KEPT.match(word):
+            kept.append(word)
+    return words[0], kept
+
+
+def nearest(commands, header, cuda):
+    """The command of the source that shares the longest path with the header."""
+    def shared(command):
+        source = os.path.relpath(command["file"], ROOT)
+        return len(os.path.commonprefix([source.split("/"), header.split("/")]))
+
+    fitting = [c for c in commands if c["file"].endswith(".cu") == cuda]
+    best = max(fitting, key=shared, default=None)
+    if best is not None and header.startswith(("lib/io/", "apps/")) and shared(best) < 2:
+        return None  # a build without the apps
+    return best
+
+
+def compile_alone(root, header, compiler, options, language):
+    """Empty where it compiles; else what the compiler said."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / f"alone.{language}"
+        source.write_text(f'#include "{root / header}"\n')
+        if language == "cu":
+            command = [compiler, "--cuda", "-o", os.devnull, *options, source]
+        else:
+            command = [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, source]
+        run = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             check=False)
+    return "" if run.returncode == 0 else run.stdout + f"\n(exit status {run.returncode})"
+
+
+def check(root, header, compiler, options, language, cache):
+    digest = hashlib.sha256(repr((compiler, options, language)).encode())
+    for name in closure(root, header):
+        digest.update((root / name).read_bytes())
+    stamp = cache / digest.hexdigest()
+    if stamp.exists():
+        return ""
+    said = compile_alone(root, header, compiler, options, language)
+    if not said:
+        stamp.touch()
+    return said
+
+
+@pytest.fixture(scope="module")
+def results():
+    """header -> what the compiler said (empty: it compiles); None where its kind is not built."""
+    commands = json.loads((BUILD / "compile_commands.json").read_text())
+    for command in commands:  # relative to ROOT, whatever folder the build calls it by
+        command["file"] = os.path.realpath(command["file"])
+    cache = BUILD / "headers_alone"
+    cache.mkdir(exist_ok=True)
+    jobs = {}
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for header in HEADERS:
+            cuda = header.endswith(".cuh")
+            command = nearest(commands, header, cuda)
+            if command is None:
+                jobs[header] = []
+                continue
+            compiler, options = options_of(command["command"])
+            if "ccache" in os.path.basename(compiler):
+                compiler, options = options_of(command["command"].split(None, 1)[1])
+            languages = [(compiler, options, "cu" if cuda else "cpp")]
+            if header.endswith(".h"):
+                c_options = [o for o in options if not o.startswith("-std=")]
+                languages.append(("cc", [*c_options, "-std=c11"], "c"))
+            jobs[header] = [pool.submit(check, ROOT, header, *language, cache) for language in languages]
+    return {header: "".join(job.result() for job in parts) if parts else None
+            for header, parts in jobs.items()}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_compiles_alone(results, header):
+    if results[header] is None:
+        pytest.skip("nothing of its kind is built here (no nvcc, or no apps)")
+    assert results[header] == ""
+
+
+def test_a_header_that_needs_another_is_found(tmp_path):
+    (tmp_path / "needs.hpp").write_text("#pragma once\ninline std::uint64_t f() { return 1; }\n")
+    (tmp_path / "alone.hpp").write_text("#pragma once\n#include <cstdint>\ninline std::uint64_t f() { return 1; }\n")
+    assert "uint64_t" in compile_alone(tmp_path, "needs.hpp", "c++", ["-std=c++20"], "cpp")
+    assert compile_alone(tmp_path, "alone.hpp", "c++", ["-std=c++20"], "cpp") == ""
+    (tmp_path / "api.h").write_text("#include <string>\n")
+    assert compile_alone(tmp_path, "api.h", "cc", ["-std=c11"], "c") != ""
+
+
+def test_a_change_in_an_included_header_is_seen(tmp_path):
+    (tmp_path / "a.hpp").write_text('#pragma once\n#include "b.hpp"\n')
+    (tmp_path / "b.hpp").write_text("#pragma once\nint f();\n")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    arguments = (tmp_path, "a.hpp", "c++", ["-std=c++20"], "cpp", cache)
+    assert check(*arguments) == ""
+    (tmp_path / "b.hpp").write_text("#pragma once\nint f(\n")
+    assert check(*arguments) != ""
