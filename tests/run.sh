@@ -72,7 +72,8 @@ step_format() {
         echo "skipped: no clang-format-14 here (other versions format differently)"
         return 77
     fi
-    git ls-files -z '*.cpp' '*.hpp' '*.h' '*.c' '*.cu' '*.cuh' | xargs -0 -r "$tool" --dry-run -Werror
+    find apps docs kernels lib tests -regex '.*\.\(cpp\|hpp\|c\|h\|cu\|cuh\)' -print0 |
+        xargs -0 "$tool" --dry-run -Werror
 }
 
 step_release() {
