@@ -4,6 +4,7 @@
 #pragma once
 
 #include <lookback/context.hpp>
+#include <lookback/scan_strategy.hpp>
 #include <lookback/types.hpp>
 
 #include <optional>
@@ -24,6 +25,8 @@ struct scan_options {
     /// count and backend. Without it the order of combination may differ from run to run.
     /// Integers, min, max and bit operators are always the same.
     bool reproducible = false;
+    /// For a CUDA context; the CPU has one way of its own.
+    scan_strategy strategy = scan_strategy::automatic;
 };
 
 /// out[i] = init op in[0] op ... op in[i].
