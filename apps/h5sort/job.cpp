@@ -1,0 +1,309 @@
+#include "h5sort/job.hpp"
+
+#include "common/columns.hpp"
+#include "common/visit_type.hpp"
+#include "h5sort/check.hpp"
+#include "h5sort/key_values.hpp"
+
+#include <lookback/error.hpp>
+#include <lookback/order.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lookback::apps::h5sort {
+namespace {
+
+class sort_job {
+public:
+    sort_job(const plan& planned, const request& wanted, const context& context, stages& timed,
+             report& told);
+    void run();
+
+private:
+    void run_keys();
+    void run_pairs();
+    template <class Index>
+    void run_index();
+    template <class Index>
+    void write_columns(std::span<const Index> index, key_values& keys, held_column& rows);
+
+    void sort_keys_in_place(void* values);
+    void sort_with_payload(void* keys, held_column& payload);
+    held_column read_column(std::size_t c, io::form form);
+    void make_targets(std::uint64_t rows);
+    std::uint64_t cut(std::uint64_t rows) const {
+        return wanted_.head ? std::min(*wanted_.head, rows) : rows;
+    }
+    buffer<std::uint8_t> find_heads(std::span<const sort_key> keys, std::uint64_t rows) const;
+
+    const plan& plan_;
+    const request& wanted_;
+    const context& context_;
+    report& told_;
+    io::transfer_counters counters_;
+    io::transfer_options transfer_;
+    io::output_file output_;
+    std::vector<io::dataset> targets_;
+    stage& read_;
+    stage& sort_;
+    stage& write_;
+};
+
+std::uint64_t bytes_to_write(const plan& planned, const request& wanted) {
+    const std::uint64_t index =
+        planned.index_path.empty() ? 0 : planned.rows * sizeof(std::int64_t);
+    return index + (wanted.index_only ? 0 : planned.table_bytes());
+}
+
+std::uint64_t bytes_to_read(const plan& planned, const request& wanted) {
+    std::uint64_t bytes = wanted.index_only ? 0 : planned.table_bytes();
+    for (const key_column& key : planned.keys) {
+        const bool read_with_rows = !wanted.index_only && (key.is_column() || planned.hold_rows);
+        if (!read_with_rows) bytes += planned.rows * key.bytes();
+    }
+    return bytes;
+}
+
+sort_job::sort_job(const plan& planned, const request& wanted, const context& context,
+                   stages& timed, report& told)
+    : plan_(planned),
+      wanted_(wanted),
+      context_(context),
+      told_(told),
+      transfer_{context.threads(), &counters_, {}},
+      output_(wanted.output.file, wanted.output_mode),
+      read_(timed.add("read", bytes_to_read(planned, wanted), &counters_.bytes_in)),
+      sort_(timed.add("sort", planned.key_bytes())),
+      write_(timed.add("write", bytes_to_write(planned, wanted), &counters_.bytes_out)) {
+    // What exists already is found now, not after an hour of sorting.
+    if (!plan_.index_path.empty()) output_.require_absent(plan_.index_path);
+    if (wanted_.index_only) return;
+    if (plan_.first().kind() != io::table_kind::group) {
+        output_.require_absent(plan_.output_path);
+        return;
+    }
+    for (const std::string& name : plan_.first().column_names()) {
+        output_.require_absent(io::join_path(plan_.output_path, name));
+    }
+}
+
+void sort_job::run() {
+    switch (plan_.how) {
+        case strategy::keys:
+            run_keys();
+            break;
+        case strategy::pairs:
+            run_pairs();
+            break;
+        case strategy::index:
+            if (plan_.wide_index()) {
+                run_index<std::int64_t>();
+            } else {
+                run_index<std::uint32_t>();
+            }
+            break;
+    }
+    const stage_scope scope(write_);
+    targets_.clear();
+    output_.commit();
+    told_.strategy = name_of(plan_.how);
+    told_.bytes_in = counters_.bytes_in;
+    told_.bytes_out = counters_.bytes_out;
+    if (wanted_.common.quiet) return;
+    for (const std::string& notice : output_.notices()) {
+        std::fprintf(stderr, "h5sort: note: %s\n", notice.c_str());
+    }
+}
+
+held_column sort_job::read_column(std::size_t c, io::form form) {
+    const stage_scope scope(read_);
+    held_column column(context_, plan_.first().datasets()[c], form, plan_.rows);
+    for (const io::table& table : plan_.inputs) column.append(table.datasets()[c], transfer_);
+    return column;
+}
+
+void sort_job::make_targets(std::uint64_t rows) {
+    const io::table& first = plan_.first();
+    told_.rows_out = rows;
+    if (wanted_.index_only) return;
+    targets_ = output_.create_table_like(first, plan_.output_path, rows, wanted_.storage,
+                                         wanted_.copy_rest);
+    // PyTables and pandas tell what their rows mean in the attributes of the group around them.
+    const std::string from = io::parent_path(first.path());
+    const std::string to = io::parent_path(plan_.output_path);
+    if (first.kind() == io::table_kind::compound && from != "/" && to != "/") {
+        output_.copy_attributes(first.source(), from, to);
+    }
+}
+
+buffer<std::uint8_t> sort_job::find_heads(std::span<const sort_key> keys,
+                                          std::uint64_t rows) const {
+    buffer<std::uint8_t> heads(context_, rows);
+    mark_heads(context_, keys, heads.span());
+    return heads;
+}
+
+// Moves the rows that `heads` marks to the front; returns how many they are.
+std::uint64_t keep_heads(const buffer<std::uint8_t>& heads, std::byte* rows,
+                         std::size_t row_bytes) {
+    std::uint64_t kept = 0;
+    for (std::uint64_t row = 0; row < heads.size(); ++row) {
+        if (heads[row] == 0) continue;
+        if (row != kept) std::memcpy(rows + kept * row_bytes, rows + row * row_bytes, row_bytes);
+        ++kept;
+    }
+    return kept;
+}
+
+void sort_job::sort_keys_in_place(void* values) {
+    const key_column& key = plan_.keys.front();
+    const auto rows = static_cast<std::size_t>(plan_.rows);
+    visit_type(*key.type.key, [&]<class T>() {
+        lookback::sort(context_, std::span<T>(static_cast<T*>(values), rows),
+                       sort_options{key.order, 0, 0});
+    });
+}
+
+void sort_job::run_keys() {
+    const key_column& key = plan_.keys.front();
+    held_column column = read_column(0, io::form::native);
+    std::uint64_t rows = plan_.rows;
+    {
+        const stage_scope scope(sort_);
+        const sort_key whole{column.data(), *key.type.key, 0, key.order};
+        if (wanted_.merge) {
+            require_sorted_inputs(plan_, context_, {whole});
+        }
+        sort_keys_in_place(column.data());
+        if (wanted_.unique) {
+            rows = keep_heads(find_heads({&whole, 1}, rows), column.data(), column.row_bytes());
+        }
+        sort_.done() += plan_.key_bytes();
+    }
+    rows = cut(rows);
+    make_targets(rows);
+    const stage_scope scope(write_);
+    if (rows != 0) io::write(targets_.front(), io::form::native, column.data(), transfer_);
+}
+
+void sort_job::sort_with_payload(void* keys, held_column& payload) {
+    const key_column& key = plan_.keys.front();
+    const auto rows = static_cast<std::size_t>(plan_.rows);
+    visit_type(*key.type.key, [&]<class T>() {
+        sort_pairs(context_, std::span<T>(static_cast<T*>(keys), rows), payload.data(),
+                   payload.row_bytes(), sort_options{key.order, 0, 0});
+    });
+}
+
+void sort_job::run_pairs() {
+    const key_column& key = plan_.keys.front();
+    const std::size_t payload_column = key.field ? 0 : 1 - *key.column;
+    held_column payload = read_column(payload_column, io::form::stored);
+    key_values keys(plan_, context_, plan_.rows);
+    {
+        const stage_scope scope(read_);
+        keys.load(key.field ? &payload : nullptr, transfer_);
+    }
+    std::uint64_t rows = plan_.rows;
+    {
+        const stage_scope scope(sort_);
+        const std::vector<sort_key> whole = keys.sort_keys();
+        if (wanted_.merge) require_sorted_inputs(plan_, context_, whole);
+        sort_with_payload(keys.data(0), payload);
+        if (wanted_.unique) {
+            const buffer<std::uint8_t> heads = find_heads(whole, rows);
+            keep_heads(heads, payload.data(), payload.row_bytes());
+            rows = keep_heads(heads, keys.data(0), key.bytes());
+        }
+        sort_.done() += plan_.key_bytes();
+    }
+    rows = cut(rows);
+    make_targets(rows);
+    const stage_scope scope(write_);
+    if (rows == 0) return;
+    io::write(targets_[payload_column], io::form::stored, payload.data(), transfer_);
+    if (!key.field) {
+        io::write(targets_[*key.column], io::form::native, keys.data(0), transfer_);
+    }
+}
+
+template <class Index>
+void sort_job::run_index() {
+    held_column rows;
+    if (plan_.hold_rows) rows = read_column(0, io::form::stored);
+    key_values keys(plan_, context_, plan_.rows);
+    {
+        const stage_scope scope(read_);
+        keys.load(plan_.hold_rows ? &rows : nullptr, transfer_);
+    }
+    std::vector<std::int64_t> segments;
+    if (plan_.segments) segments = read_segments(*plan_.segments, plan_.rows, {});
+    buffer<Index> index(context_, plan_.rows);
+    std::uint64_t kept = plan_.rows;
+    if (kept != 0) {
+        const stage_scope scope(sort_);
+        const std::vector<sort_key> all = keys.sort_keys();
+        if (wanted_.merge) require_sorted_inputs(plan_, context_, all);
+        if (plan_.segments) {
+            argsort_segments<Index>(context_, all, segments, index.span());
+        } else {
+            argsort<Index>(context_, all, index.span());
+        }
+        if (wanted_.unique) {
+            const buffer<std::uint8_t> heads(context_, kept);
+            mark_heads<Index>(context_, all, kept, index.span(), heads.span());
+            kept = keep_heads(heads, reinterpret_cast<std::byte*>(index.data()), sizeof(Index));
+        }
+        sort_.done() += plan_.key_bytes();
+    }
+    kept = cut(kept);
+    make_targets(kept);
+    write_columns<Index>(index.span().first(kept), keys, rows);
+}
+
+// Columns that are keys are in memory already and go first; each is given back when written.
+template <class Index>
+void sort_job::write_columns(std::span<const Index> index, key_values& keys, held_column& rows) {
+    if (!plan_.index_path.empty()) {
+        const stage_scope scope(write_);
+        const io::dataset& beside =
+            plan_.keys.front().parts.front();  // an argsort is stored as the key is
+        write_index<Index>(output_.create(plan_.index_path, data_type::i64, index.size(),
+                                          wanted_.storage, &beside),
+                           index, transfer_);
+    }
+    if (wanted_.index_only || index.empty()) return;
+    std::vector<bool> written(targets_.size(), false);
+    for (std::size_t k = 0; k < plan_.keys.size(); ++k) {
+        const key_column& key = plan_.keys[k];
+        if (key.is_column() && !written[*key.column]) {
+            const stage_scope scope(write_);
+            write_gathered<Index>(targets_[*key.column], keys.data(k), plan_.rows, key.bytes(),
+                                  key.form(), index, transfer_);
+            written[*key.column] = true;
+        }
+        keys.release(k);
+    }
+    for (std::size_t c = 0; c < targets_.size(); ++c) {
+        if (written[c]) continue;
+        const held_column column =
+            plan_.hold_rows ? std::move(rows) : read_column(c, io::form::stored);
+        const stage_scope scope(write_);
+        write_gathered<Index>(targets_[c], column.data(), column.rows(), column.row_bytes(),
+                              column.form(), index, transfer_);
+    }
+}
+
+}  // namespace
+
+void run_sort(const plan& planned, const request& wanted, const context& context, stages& timed,
+              report& told) {
+    sort_job(planned, wanted, context, timed, told).run();
+}
+
+}  // namespace lookback::apps::h5sort

@@ -1,0 +1,294 @@
+#include "h5sort/plan.hpp"
+
+#include "common/columns.hpp"
+#include "common/size.hpp"
+#include "h5sort/key_place.hpp"
+
+#include <lookback/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lookback::apps::h5sort {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+    throw error(error_kind::invalid_argument, message);
+}
+
+std::string address_of(const io::table& table) {
+    return table.file_path() + ":" + table.path();
+}
+
+io::table open_input(const address& named, const std::vector<std::string>& columns) {
+    const io::file file = io::file::open(named.file);
+    const std::string path = named.object.empty() ? io::find_only_table(file) : named.object;
+    if (io::kind_of(file, path) == io::object_kind::missing) {
+        std::vector<std::string> there;
+        for (const auto& child : io::children(file, "/")) there.push_back("/" + child.name);
+        refuse(fmt::format("{}: there is no object '{}'; the file has {}", named.file, path,
+                           there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
+    }
+    return io::table::open(file, path, columns);
+}
+
+// Inputs of a merge are one table cut in pieces.
+void require_alike(const io::table& first, const io::table& other) {
+    const auto& a = first.datasets();
+    const auto& b = other.datasets();
+    if (first.column_names() != other.column_names() || first.kind() != other.kind()) {
+        refuse(fmt::format("{} has the columns {}, and {} has {}; merge tables of the same columns",
+                           address_of(other), fmt::join(other.column_names(), ", "),
+                           address_of(first), fmt::join(first.column_names(), ", ")));
+    }
+    for (std::size_t c = 0; c < a.size(); ++c) {
+        if (a[c].type().name() == b[c].type().name() && a[c].row_items() == b[c].row_items()) {
+            continue;
+        }
+        refuse(fmt::format("{} is {}, and {} is {}; merge columns of the same type", b[c].address(),
+                           b[c].description(), a[c].address(), a[c].description()));
+    }
+}
+
+std::optional<io::dataset> open_segments(const request& wanted, const io::table& table) {
+    if (wanted.segments.empty()) return std::nullopt;
+    const address input{table.file_path(), table.path()};
+    address named = parse_beside(wanted.segments, input);
+    const io::file file = named.file == input.file ? table.source() : io::file::open(named.file);
+    // Beside a group's columns means in the group.
+    const std::string inside = io::join_path(table.path(), wanted.segments);
+    if (table.kind() == io::table_kind::group && wanted.segments.front() != '/' &&
+        named.file == input.file && io::kind_of(file, inside) == io::object_kind::dataset) {
+        named.object = inside;
+    }
+    io::dataset offsets = io::dataset::open(file, named.object);
+    const auto kind = offsets.type().kind;
+    if (kind != io::element_kind::integer || offsets.shape().dims.size() != 1) {
+        refuse(fmt::format("{}: segment offsets are one row of integers, and this is {}",
+                           offsets.address(), offsets.description()));
+    }
+    return offsets;
+}
+
+bool is_narrow(std::uint64_t bytes) {
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
+
+strategy choose_strategy(const plan& planned, const request& wanted) {
+    const bool only_values = wanted.index.empty() && !planned.segments && planned.keys.size() == 1;
+    const key_column& key = planned.keys.front();
+    if (!only_values || key.is_string() || !key.type.exact) return strategy::index;
+    const auto& datasets = planned.first().datasets();
+    if (datasets.size() == 1 && key.is_column()) return strategy::keys;
+    const bool in_rows = datasets.size() == 1 && key.field && key.column;
+    const bool beside = datasets.size() == 2 && key.is_column();
+    if (!in_rows && !beside) return strategy::index;
+    const std::size_t payload = in_rows ? 0 : 1 - *key.column;
+    return is_narrow(datasets[payload].row_bytes(io::form::stored)) ? strategy::pairs
+                                                                    : strategy::index;
+}
+
+// What the process, HDF5 and its caches take before any row is read.
+constexpr std::uint64_t process_bytes = std::uint64_t{48} << 20;
+// Batches of the transfer stages, beside two chunks a thread.
+constexpr std::uint64_t batch_bytes = std::uint64_t{8} << 20;
+
+std::uint64_t transfer_bytes(const plan& planned, int threads) {
+    std::uint64_t chunk_bytes = 0;
+    for (const auto& dataset : planned.first().datasets()) {
+        std::uint64_t items = dataset.chunk().empty() ? 0 : 1;
+        for (const std::uint64_t side : dataset.chunk()) items *= side;
+        chunk_bytes = std::max(chunk_bytes, items * dataset.type().bytes);
+    }
+    return static_cast<std::uint64_t>(threads) * (3 * chunk_bytes + batch_bytes);
+}
+
+std::uint64_t index_memory(const plan& planned, const request& wanted, const context& context) {
+    const std::uint64_t heads = wanted.unique ? planned.rows : 0;
+    const std::uint64_t rows_held = planned.hold_rows ? planned.table_bytes() : 0;
+    const std::uint64_t sorting =
+        rows_held + planned.key_bytes() + planned.index_bytes() +
+        std::max<std::uint64_t>(argsort_memory(context, planned.rows), heads);
+    std::uint64_t widest = 0;
+    std::uint64_t kept_keys = 0;
+    for (const key_column& key : planned.keys) {
+        if (key.is_column()) kept_keys += planned.rows * key.bytes();
+    }
+    if (!wanted.index_only) {
+        for (std::size_t c = 0; c < planned.first().datasets().size(); ++c) {
+            widest = std::max(widest, planned.column_bytes(c));
+        }
+    }
+    return std::max(sorting, kept_keys + planned.index_bytes() + widest);
+}
+
+std::uint64_t memory_needed(const plan& planned, const request& wanted, const context& context) {
+    const auto rows = static_cast<std::size_t>(planned.rows);
+    const std::size_t key_bytes = planned.keys.front().bytes();
+    const std::uint64_t heads = wanted.unique ? planned.rows : 0;
+    std::uint64_t bytes = process_bytes + transfer_bytes(planned, context.threads());
+    switch (planned.how) {
+        case strategy::keys:
+            return bytes + planned.table_bytes() +
+                   std::max<std::uint64_t>(sort_memory(context, rows, key_bytes), heads);
+        case strategy::pairs: {
+            const std::size_t payload =
+                planned.keys.front().field ? 0 : 1 - *planned.keys.front().column;
+            const std::uint64_t payload_bytes = planned.column_bytes(payload);
+            const std::size_t value_bytes =
+                planned.first().datasets()[payload].row_bytes(io::form::stored);
+            bytes += planned.key_bytes() + payload_bytes;
+            return bytes + std::max<std::uint64_t>(
+                               sort_pairs_memory(context, rows, key_bytes, value_bytes), heads);
+        }
+        case strategy::index:
+            return bytes + index_memory(planned, wanted, context);
+    }
+    return bytes;
+}
+
+// Rows are read once and held while their keys are sorted, unless reading them twice keeps the peak
+// near twice the table.
+bool should_hold_rows(plan planned, const request& wanted, const context& context) {
+    const bool key_in_rows =
+        std::any_of(planned.keys.begin(), planned.keys.end(),
+                    [](const key_column& key) { return key.field.has_value(); });
+    if (!key_in_rows || planned.first().datasets().size() != 1 || wanted.index_only) return false;
+    planned.hold_rows = true;
+    const std::uint64_t held = index_memory(planned, wanted, context);
+    return held <= 2 * planned.table_bytes();
+}
+
+void set_output_paths(plan& planned, const request& wanted) {
+    const io::table& table = planned.first();
+    planned.output_path = table.path();
+    if (!wanted.output.object.empty()) {
+        const std::string& named = wanted.inputs.front().object;
+        // A pandas group stands for the table inside it; so does the output's.
+        const bool inside = !named.empty() && named != table.path();
+        planned.output_path = inside ? wanted.output.object + table.path().substr(named.size())
+                                     : wanted.output.object;
+    }
+    if (wanted.index.empty()) return;
+    const std::string& path = planned.output_path;
+    planned.index_path = io::normal_path(wanted.index.front() == '/'
+                                             ? wanted.index
+                                             : io::join_path(io::parent_path(path), wanted.index));
+    std::vector<std::string> written{path};
+    if (table.kind() == io::table_kind::group) {
+        for (const auto& name : table.column_names()) written.push_back(io::join_path(path, name));
+    }
+    if (!wanted.index_only &&
+        std::find(written.begin(), written.end(), planned.index_path) != written.end()) {
+        refuse(fmt::format("option '--index': {} is the output itself; give another name",
+                           planned.index_path));
+    }
+}
+
+}  // namespace
+
+std::uint64_t plan::key_bytes() const {
+    return std::accumulate(
+        keys.begin(), keys.end(), std::uint64_t{0},
+        [&](std::uint64_t sum, const key_column& key) { return sum + rows * key.bytes(); });
+}
+
+std::uint64_t plan::column_bytes(std::size_t c) const {
+    return rows * first().datasets()[c].row_bytes(io::form::stored);
+}
+
+std::uint64_t plan::table_bytes() const {
+    std::uint64_t sum = 0;
+    for (std::size_t c = 0; c < first().datasets().size(); ++c) sum += column_bytes(c);
+    return sum;
+}
+
+plan make_plan(const request& wanted, const context& context) {
+    plan planned;
+    for (const address& named : wanted.inputs) {
+        planned.inputs.push_back(open_input(named, wanted.columns));
+        planned.rows += planned.inputs.back().rows();
+        require_alike(planned.first(), planned.inputs.back());
+    }
+    planned.keys = find_keys(wanted, planned.inputs);
+    planned.segments = open_segments(wanted, planned.first());
+    planned.how = choose_strategy(planned, wanted);
+    planned.hold_rows =
+        planned.how == strategy::index && should_hold_rows(planned, wanted, context);
+    set_output_paths(planned, wanted);
+    planned.memory_bytes = memory_needed(planned, wanted, context);
+    return planned;
+}
+
+void require_memory(const plan& planned, const request& wanted) {
+    const std::uint64_t machine = memory_of_machine();
+    const bool capped = wanted.common.memory != 0 && wanted.common.memory < machine;
+    const std::uint64_t allowed = capped ? wanted.common.memory : machine;
+    if (planned.memory_bytes <= allowed) return;
+    throw error(error_kind::out_of_memory,
+                fmt::format("{}: sorting needs {} of memory, and {} {}; {}",
+                            address_of(planned.first()), size_text(planned.memory_bytes),
+                            capped ? "--memory allows" : "this machine has", size_text(allowed),
+                            capped ? "raise --memory, or sort fewer --columns"
+                                   : "sort fewer --columns, or use a larger machine"));
+}
+
+std::string order_text(const plan& planned) {
+    std::vector<std::string> parts;
+    for (const key_column& key : planned.keys) {
+        parts.push_back(key.name + (key.order.descending ? " descending" : "") +
+                        (key.order.nan_first ? " NaN first" : ""));
+    }
+    return fmt::format("{}", fmt::join(parts, ", then "));
+}
+
+std::string_view name_of(strategy how) {
+    switch (how) {
+        case strategy::keys:
+            return "keys";
+        case strategy::pairs:
+            return "pairs";
+        case strategy::index:
+            return "index";
+    }
+    return "";
+}
+
+std::string plan_text(const plan& planned, const request& wanted, const context& context) {
+    std::string text;
+    for (const io::table& table : planned.inputs) {
+        text += fmt::format("read    {}  {} rows\n", address_of(table), table.rows());
+        for (const io::dataset& column : table.datasets()) {
+            text += fmt::format("          {}  {}\n", column.path(), column.description());
+        }
+    }
+    const char* verb = wanted.check != check_mode::off ? "check  "
+                       : wanted.merge                  ? "merge  "
+                                                       : "sort   ";
+    text += fmt::format("{} by {}", verb, order_text(planned));
+    if (planned.segments) text += fmt::format(" inside segments {}", planned.segments->address());
+    if (wanted.unique) text += ", first row of each equal key";
+    if (wanted.head) text += fmt::format(", first {} rows", *wanted.head);
+    text += fmt::format("\nwith    {}, {} threads, strategy {}\n",
+                        context.active_backend() == backend::cuda ? "cuda" : "cpu",
+                        context.threads(), name_of(planned.how));
+    if (wanted.check != check_mode::off) return text;
+    if (!wanted.index_only) {
+        text += fmt::format("write   {}:{}{}\n", wanted.output.file, planned.output_path,
+                            wanted.output_mode.truncate    ? "  (replaces the file)"
+                            : wanted.output_mode.overwrite ? "  (replaces the object)"
+                                                           : "");
+    }
+    if (!planned.index_path.empty()) {
+        text += fmt::format("write   {}:{}  i64, the permutation\n", wanted.output.file,
+                            planned.index_path);
+    }
+    text += fmt::format("memory  at most {}\n", size_text(planned.memory_bytes));
+    return text;
+}
+
+}  // namespace lookback::apps::h5sort

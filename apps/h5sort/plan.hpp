@@ -1,0 +1,75 @@
+// h5sort: what will be read, sorted and written, decided before any value is read.
+// Invariant: a plan that was made can be carried out: keys have an order, inputs agree, memory is
+// known.
+#pragma once
+
+#include "h5sort/request.hpp"
+#include "io/table.hpp"
+
+#include <lookback/context.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lookback::apps::h5sort {
+
+/// One sort key and where it lies.
+struct key_column {
+    std::string name;  ///< as messages show it
+    sort_order order;
+    std::vector<io::dataset> parts;     ///< one an input
+    std::optional<std::size_t> column;  ///< the dataset of the table that holds it; none: key only
+    std::optional<io::field> field;     ///< inside that dataset's stored row
+    io::element_type type;
+
+    bool is_string() const { return type.kind == io::element_kind::fixed_string; }
+    /// How the key is read where it is a column of its own.
+    io::form form() const { return is_string() ? io::form::stored : io::form::native; }
+    std::size_t bytes() const { return type.item_bytes(form()); }
+    /// A column of its own whose memory can be written as it is.
+    bool is_column() const { return column && !field && (is_string() || type.exact); }
+};
+
+enum class strategy {
+    keys,   ///< one dataset, sorted in place
+    pairs,  ///< one key and one narrow payload, moved together
+    index,  ///< keys give an index; columns follow it one after the other
+};
+
+struct plan {
+    std::vector<io::table> inputs;
+    std::vector<key_column> keys;
+    strategy how = strategy::index;
+    std::uint64_t rows = 0;  ///< in all inputs
+    bool hold_rows = false;  ///< compound rows stay in memory while their keys are sorted
+    std::optional<io::dataset> segments;  ///< offsets
+    std::string output_path;              ///< the table's path in the output
+    std::string index_path;               ///< empty = no permutation is written
+    std::uint64_t memory_bytes = 0;       ///< upper bound, the process and its buffers included
+
+    const io::table& first() const { return inputs.front(); }
+    /// Wider than 32 bits would be: rows do not fit.
+    bool wide_index() const { return rows > (std::uint64_t{1} << 32); }
+    std::uint64_t index_bytes() const { return rows * (wide_index() ? 8 : 4); }
+    std::uint64_t key_bytes() const;
+    /// Of the table's column c, in all inputs, in stored form.
+    std::uint64_t column_bytes(std::size_t c) const;
+    std::uint64_t table_bytes() const;
+};
+
+/// Opens the inputs and decides. Throws error.
+plan make_plan(const request& wanted, const context& context);
+
+/// Throws error{out_of_memory} that states the need, where it is above the cap or the machine.
+void require_memory(const plan& planned, const request& wanted);
+
+/// "sort by time, then energy descending".
+std::string order_text(const plan& planned);
+std::string_view name_of(strategy how);
+
+/// What --dry-run prints.
+std::string plan_text(const plan& planned, const request& wanted, const context& context);
+
+}  // namespace lookback::apps::h5sort
