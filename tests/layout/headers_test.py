@@ -40,8 +40,11 @@ def nearest(commands, header, cuda):
         source = os.path.relpath(command["file"], ROOT)
         return len(os.path.commonprefix([source.split("/"), header.split("/")]))
 
+    def wealth(command):  # among equals the one that finds most
+        return shared(command), len(options_of(command["command"])[1])
+
     fitting = [c for c in commands if c["file"].endswith(".cu") == cuda]
-    best = max(fitting, key=shared, default=None)
+    best = max(fitting, key=wealth, default=None)
     if best is not None and header.startswith(("lib/io/", "apps/")) and shared(best) < 2:
         return None  # a build without the apps
     return best
