@@ -20,7 +20,7 @@ std::size_t first_disorder(const context& context, std::span<const sort_key> key
     constexpr const char* who = "first_disorder";
     check_keys(who, keys, rows);
     require_cpu(context, who);
-    return cpu::first_disorder(*context.internal().executor, keys, rows, strict);
+    return cpu::first_disorder(*context.internal().executor, cpu::columns_of(keys), rows, strict);
 }
 
 void mark_heads(const context& context, std::span<const sort_key> keys,
@@ -28,7 +28,7 @@ void mark_heads(const context& context, std::span<const sort_key> keys,
     constexpr const char* who = "mark_heads";
     check_keys(who, keys, heads.size());
     require_cpu(context, who);
-    cpu::mark_heads(*context.internal().executor, keys, heads);
+    cpu::mark_heads(*context.internal().executor, cpu::columns_of(keys), heads);
 }
 
 template <class Index>
@@ -42,7 +42,7 @@ void mark_heads(const context& context, std::span<const sort_key> keys, std::siz
     }
     require_cpu(context, who);
     check_index(context, who, index, rows);
-    cpu::mark_heads(*context.internal().executor, keys, index, heads);
+    cpu::mark_heads(*context.internal().executor, cpu::columns_of(keys), index, heads);
 }
 template void mark_heads(const context&, std::span<const sort_key>, std::size_t,
                          std::span<const std::uint32_t>, std::span<std::uint8_t>);

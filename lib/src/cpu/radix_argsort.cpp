@@ -1,48 +1,313 @@
 #include "cpu/radix_argsort.hpp"
 
+#include "cpu/key_words.hpp"
+#include "cpu/leaf_sort.hpp"
+#include "cpu/radix_partition.hpp"
+#include "cpu/row_order.hpp"
+
+#include <lookback/buffer.hpp>
+
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <mutex>
 #include <numeric>
+#include <vector>
 
 namespace lookback::cpu {
 namespace {
 
-template <class Index>
-void stable_order(std::span<const key_column> columns, std::size_t begin, std::span<Index> index) {
-    std::iota(index.begin(), index.end(), static_cast<Index>(begin));
-    std::stable_sort(index.begin(), index.end(), [&](Index a, Index b) {
-        for (const key_column& column : columns) {
-            std::uint64_t x = 0;
-            std::uint64_t y = 0;
-            column.load(static_cast<std::size_t>(a), 1, &x);
-            column.load(static_cast<std::size_t>(b), 1, &y);
-            if (x != y) return x < y;
-        }
-        return false;
-    });
+// Buckets of about 2^14 items: both arrays of a leaf fit the second-level cache, and its digits the
+// first level.
+constexpr int leaf_bits = 14;
+constexpr int most_bucket_bits = 11;
+constexpr std::size_t iota_items = std::size_t{1} << 16;
+
+int bucket_bits(std::size_t rows) {
+    const int wanted = static_cast<int>(std::bit_width(rows)) - leaf_bits;
+    return std::clamp(wanted, 4, most_bucket_bits);
 }
+
+// The rows of out[begin, begin + count), sorted by words before `word`, equal so far.
+struct region {
+    std::size_t begin;
+    std::size_t count;
+    std::size_t word;
+    bool filled;  // whether the rows stand in out; else they are begin, begin + 1, ...
+};
+
+// How the words of a region become items: bits from `used` on, relative to the least word.
+struct window {
+    std::size_t word;
+    std::uint64_t base;
+    int unused;
+    int digit_bits;
+    int row_bits;
+    int cut;  // key bits below those that fit an item
+
+    std::uint64_t aligned(std::uint64_t number) const { return (number - base) << unused; }
+};
+
+// Gives the rows of a region, packed below their keys, to the partition.
+template <class Index>
+struct row_source {
+    const key_word* word;
+    window view;
+    region part;
+    const Index* out;
+
+    void load(std::size_t first, std::size_t count, std::uint64_t* items,
+              std::uint16_t* bucket) const {
+        const std::size_t begin = part.begin + first;
+        if (part.filled) {
+            word->load_at(out + begin, count, items);
+            for (std::size_t i = 0; i < count; ++i) {
+                pack(items[i], static_cast<std::uint64_t>(out[begin + i]), items[i], bucket[i]);
+            }
+        } else {
+            word->load(begin, count, items);
+            for (std::size_t i = 0; i < count; ++i) pack(items[i], begin + i, items[i], bucket[i]);
+        }
+    }
+    void pack(std::uint64_t number, std::uint64_t row, std::uint64_t& item,
+              std::uint16_t& bucket) const {
+        const std::uint64_t key = view.aligned(number);
+        bucket = static_cast<std::uint16_t>(key >> (64 - view.digit_bits));
+        item = key << view.digit_bits >> view.row_bits << view.row_bits | row;
+    }
+};
+
+template <class Index>
+class row_argsort {
+public:
+    row_argsort(executor& executor, memory_resource& memory, std::span<const key_word> words,
+                std::span<Index> out)
+        : executor_(executor),
+          memory_(memory),
+          words_(words),
+          out_(out),
+          row_bits_(std::max(1, static_cast<int>(std::bit_width(out.size() - 1)))),
+          scratch_(memory,
+                   static_cast<std::size_t>(executor.threads()) * leaf_sorter::scratch_items) {}
+
+    leaf_sorter leaf(int worker) const {
+        return leaf_sorter(words_, scratch_.data() + static_cast<std::size_t>(worker) *
+                                                         leaf_sorter::scratch_items);
+    }
+
+    /// Sorts a region by its word and those that follow.
+    void sort(const region& whole) {
+        std::vector<region> waiting{whole};
+        while (!waiting.empty()) {
+            const region next = waiting.back();
+            waiting.pop_back();
+            if (next.count <= leaf_rows) {
+                sort_leaf(next);
+            } else {
+                split(next, waiting);
+            }
+        }
+    }
+
+private:
+    void sort_leaf(const region& part) {
+        leaf_sorter sorter = leaf(0);
+        Index* out = out_.data() + part.begin;
+        if (part.filled) {
+            sorter.sort_rows(part.word, out, part.count);
+        } else {
+            sorter.sort_range(part.begin, part.count, out);
+        }
+    }
+
+    void fill_rows(const region& part) {
+        executor_.for_each(part.count / iota_items + 1, [&](std::size_t task) {
+            const std::size_t begin = part.begin + task * iota_items;
+            const std::size_t end = std::min(begin + iota_items, part.begin + part.count);
+            for (std::size_t row = begin; row < end; ++row) out_[row] = static_cast<Index>(row);
+        });
+    }
+
+    // The least and the greatest word of a region.
+    std::pair<std::uint64_t, std::uint64_t> range_of(const region& part) {
+        constexpr std::size_t block = 256;
+        std::mutex mutex;
+        std::uint64_t least = ~std::uint64_t{0};
+        std::uint64_t most = 0;
+        executor_.for_each(part.count / iota_items + 1, [&](std::size_t task) {
+            std::uint64_t low = ~std::uint64_t{0};
+            std::uint64_t high = 0;
+            const std::size_t end = std::min(part.count, (task + 1) * iota_items);
+            std::uint64_t numbers[block];
+            for (std::size_t row = task * iota_items; row < end; row += block) {
+                const std::size_t count = std::min(block, end - row);
+                if (part.filled) {
+                    words_[part.word].load_at(&out_[part.begin + row], count, numbers);
+                } else {
+                    words_[part.word].load(part.begin + row, count, numbers);
+                }
+                for (std::size_t i = 0; i < count; ++i) {
+                    low = std::min(low, numbers[i]);
+                    high = std::max(high, numbers[i]);
+                }
+            }
+            const std::scoped_lock lock(mutex);
+            least = std::min(least, low);
+            most = std::max(most, high);
+        });
+        return {least, most};
+    }
+
+    void split(const region& part, std::vector<region>& waiting) {
+        const key_word& word = words_[part.word];
+        window view{part.word, 0, 0, bucket_bits(part.count), row_bits_, 0};
+        // All rows together span their first word as it was measured.
+        if (part.filled || part.count != out_.size() || part.word != 0) {
+            const auto [least, most] = range_of(part);
+            if (least == most) {
+                if (part.word + 1 < words_.size()) {
+                    if (!part.filled) fill_rows(part);
+                    waiting.push_back({part.begin, part.count, part.word + 1, true});
+                } else if (!part.filled) {
+                    fill_rows(part);
+                }
+                return;
+            }
+            view.base = least;
+            view.unused = std::countl_zero(most - least);
+        }
+        view.digit_bits = std::min(view.digit_bits, std::max(1, word.bits() - view.unused));
+        view.cut = std::max(0, word.bits() - view.unused - view.digit_bits - (64 - row_bits_));
+        bucket_blocks<std::uint64_t> blocks(memory_, part.count, executor_.threads(),
+                                            std::size_t{1} << view.digit_bits);
+        std::vector<row_source<Index>> sources(static_cast<std::size_t>(executor_.threads()),
+                                               {&word, view, part, out_.data()});
+        blocks.fill(executor_, std::span<row_source<Index>>(sources));
+        finish_buckets(part, view, blocks, waiting);
+    }
+
+    void finish_buckets(const region& part, const window& view,
+                        const bucket_blocks<std::uint64_t>& blocks, std::vector<region>& waiting) {
+        std::vector<std::size_t> begin(blocks.bucket_count() + 1, part.begin);
+        for (std::size_t b = 0; b < blocks.bucket_count(); ++b) {
+            begin[b + 1] = begin[b] + blocks.size(b);
+        }
+        std::atomic<std::size_t> ticket{0};
+        std::mutex mutex;
+        executor_.for_each_worker([&](int worker) {
+            leaf_sorter sorter = leaf(worker);
+            for (;;) {
+                const std::size_t b = ticket.fetch_add(1, std::memory_order_relaxed);
+                if (b >= blocks.bucket_count()) return;
+                const std::size_t count = begin[b + 1] - begin[b];
+                if (count == 0) continue;
+                if (count <= leaf_rows) {
+                    std::uint64_t* to = sorter.items();
+                    blocks.for_each_chunk(b, [&](std::span<const std::uint64_t> chunk) {
+                        to = std::copy(chunk.begin(), chunk.end(), to);
+                    });
+                    sorter.sort_items(view.word, view.cut == 0, row_bits_, count, &out_[begin[b]]);
+                } else if (const auto rest = unpack(blocks, b, view, begin[b])) {
+                    const std::scoped_lock lock(mutex);
+                    waiting.push_back({begin[b], count, *rest, true});
+                }
+            }
+        });
+    }
+
+    // Writes the rows of a large bucket, in input order, and says by which word they still differ.
+    std::optional<std::size_t> unpack(const bucket_blocks<std::uint64_t>& blocks, std::size_t b,
+                                      const window& view, std::size_t begin) {
+        const std::uint64_t rows = (std::uint64_t{1} << row_bits_) - 1;
+        Index* to = out_.data() + begin;
+        std::uint64_t first = 0;
+        std::uint64_t differ = 0;
+        bool any = false;
+        blocks.for_each_chunk(b, [&](std::span<const std::uint64_t> chunk) {
+            if (!any) first = chunk.front();
+            any = true;
+            for (const std::uint64_t item : chunk) {
+                differ |= item ^ first;
+                *to++ = static_cast<Index>(item & rows);
+            }
+        });
+        if (differ >> row_bits_ != 0 || view.cut != 0) return view.word;
+        if (view.word + 1 < words_.size()) return view.word + 1;
+        return std::nullopt;
+    }
+
+    executor& executor_;
+    memory_resource& memory_;
+    std::span<const key_word> words_;
+    std::span<Index> out_;
+    int row_bits_;
+    buffer<std::uint64_t> scratch_;
+};
 
 }  // namespace
 
 template <class Index>
-void argsort(executor& /*executor*/, memory_resource& /*memory*/,
-             std::span<const key_column> columns, std::span<Index> index) {
-    stable_order(columns, 0, index);
+void argsort(executor& executor, memory_resource& memory, std::span<const key_column> columns,
+             std::span<Index> index) {
+    const std::size_t n = index.size();
+    if (n == 0) return;
+    std::vector<key_word> words;
+    if (first_disorder(executor, columns, n, false) < n) {
+        words = make_key_words(executor, columns, n);
+    }
+    if (words.empty()) {
+        executor.for_each(n / iota_items + 1, [&](std::size_t task) {
+            const std::size_t begin = task * iota_items;
+            const std::size_t end = std::min(begin + iota_items, n);
+            std::iota(index.begin() + begin, index.begin() + end, static_cast<Index>(begin));
+        });
+        return;
+    }
+    row_argsort<Index>(executor, memory, words, index).sort({0, n, 0, false});
 }
 
 template <class Index>
-void argsort_segments(executor& executor, memory_resource& /*memory*/,
+void argsort_segments(executor& executor, memory_resource& memory,
                       std::span<const key_column> columns, std::span<const std::int64_t> offsets,
                       std::span<Index> index) {
-    if (offsets.size() < 2) return;
-    executor.for_each(offsets.size() - 1, [&](std::size_t segment) {
-        const auto begin = static_cast<std::size_t>(offsets[segment]);
-        const auto end = static_cast<std::size_t>(offsets[segment + 1]);
-        stable_order(columns, begin, index.subspan(begin, end - begin));
+    const std::size_t n = index.size();
+    if (n == 0) return;
+    const std::vector<key_word> words = make_key_words(executor, columns, n);
+    row_argsort<Index> sorter(executor, memory, words, index);
+    // Tasks of equal numbers of rows; a segment belongs to the task in which it starts.
+    const std::size_t tasks = n / leaf_rows + 1;
+    std::atomic<std::size_t> ticket{0};
+    std::mutex mutex;
+    std::vector<region> large;
+    executor.for_each_worker([&](int worker) {
+        leaf_sorter leaf = sorter.leaf(worker);
+        for (;;) {
+            const std::size_t task = ticket.fetch_add(1, std::memory_order_relaxed);
+            if (task >= tasks) return;
+            const auto first = static_cast<std::int64_t>(task * leaf_rows);
+            const auto last = static_cast<std::int64_t>((task + 1) * leaf_rows);
+            auto at = std::lower_bound(offsets.begin(), offsets.end() - 1, first);
+            for (; at + 1 < offsets.end() && *at < last; ++at) {
+                const auto begin = static_cast<std::size_t>(at[0]);
+                const auto count = static_cast<std::size_t>(at[1]) - begin;
+                if (count <= leaf_rows) {
+                    leaf.sort_range(begin, count, index.data() + begin);
+                } else {
+                    const std::scoped_lock lock(mutex);
+                    large.push_back({begin, count, 0, false});
+                }
+            }
+        }
     });
+    for (const region& segment : large) sorter.sort(segment);
 }
 
-std::size_t argsort_memory(std::size_t n, int /*threads*/) {
-    return n * sizeof(std::int64_t);
+std::size_t argsort_memory(std::size_t n, int threads) {
+    const std::size_t scratch =
+        static_cast<std::size_t>(threads) * leaf_sorter::scratch_items * sizeof(std::uint64_t);
+    if (n <= leaf_rows) return scratch;
+    return scratch +
+           bucket_blocks<std::uint64_t>::memory_bytes(n, threads, std::size_t{1} << bucket_bits(n));
 }
 
 template void argsort(executor&, memory_resource&, std::span<const key_column>,

@@ -61,10 +61,9 @@ void for_each_tile(executor& executor, std::size_t rows, const Body& body, const
 }
 
 template <class Load>
-void mark_heads_by(executor& executor, std::span<const sort_key> keys,
+void mark_heads_by(executor& executor, std::span<const key_column> columns,
                    std::span<std::uint8_t> heads, const Load& load) {
     if (heads.empty()) return;
-    const auto columns = columns_of(keys);
     heads[0] = 1;
     for_each_tile(
         executor, heads.size(),
@@ -77,9 +76,8 @@ void mark_heads_by(executor& executor, std::span<const sort_key> keys,
 
 }  // namespace
 
-std::size_t first_disorder(executor& executor, std::span<const sort_key> keys, std::size_t rows,
-                           bool strict) {
-    const auto columns = columns_of(keys);
+std::size_t first_disorder(executor& executor, std::span<const key_column> columns,
+                           std::size_t rows, bool strict) {
     const auto load = [](const key_column& column, std::size_t first, std::size_t count,
                          std::uint64_t* out) { column.load(first, count, out); };
     const int least_disorder = strict ? 0 : 1;
@@ -102,22 +100,23 @@ std::size_t first_disorder(executor& executor, std::span<const sort_key> keys, s
     return found.load(std::memory_order_relaxed);
 }
 
-void mark_heads(executor& executor, std::span<const sort_key> keys, std::span<std::uint8_t> heads) {
-    mark_heads_by(executor, keys, heads,
+void mark_heads(executor& executor, std::span<const key_column> columns,
+                std::span<std::uint8_t> heads) {
+    mark_heads_by(executor, columns, heads,
                   [](const key_column& column, std::size_t first, std::size_t count,
                      std::uint64_t* out) { column.load(first, count, out); });
 }
 
 template <class Index>
-void mark_heads(executor& executor, std::span<const sort_key> keys, std::span<const Index> index,
-                std::span<std::uint8_t> heads) {
-    mark_heads_by(executor, keys, heads,
+void mark_heads(executor& executor, std::span<const key_column> columns,
+                std::span<const Index> index, std::span<std::uint8_t> heads) {
+    mark_heads_by(executor, columns, heads,
                   [index](const key_column& column, std::size_t first, std::size_t count,
                           std::uint64_t* out) { column.load_at(&index[first], count, out); });
 }
-template void mark_heads(executor&, std::span<const sort_key>, std::span<const std::uint32_t>,
+template void mark_heads(executor&, std::span<const key_column>, std::span<const std::uint32_t>,
                          std::span<std::uint8_t>);
-template void mark_heads(executor&, std::span<const sort_key>, std::span<const std::int64_t>,
+template void mark_heads(executor&, std::span<const key_column>, std::span<const std::int64_t>,
                          std::span<std::uint8_t>);
 
 int compare_rows(const sort_key& left, std::size_t a, const sort_key& right, std::size_t b) {

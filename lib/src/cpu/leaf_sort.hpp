@@ -1,0 +1,58 @@
+// CPU backend: the stable order of a range of rows that fits the caches, on one thread.
+// Invariant: rows equal in all words stay in ascending order.
+#pragma once
+
+#include "cpu/key_words.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace lookback::cpu {
+
+/// Most rows that a leaf takes: three arrays of 8 bytes a row stay in a second-level cache of 2
+/// MiB.
+inline constexpr std::size_t leaf_rows = std::size_t{1} << 16;
+
+/// One worker's scratch and the sorts that use it. Index is uint32 or int64.
+class leaf_sorter {
+public:
+    static constexpr std::size_t scratch_items = 3 * leaf_rows;
+
+    leaf_sorter(std::span<const key_word> words, std::uint64_t* scratch)
+        : words_(words),
+          items_(scratch),
+          spare_(scratch + leaf_rows),
+          rows_(scratch + 2 * leaf_rows) {}
+
+    /// out = the order of rows [first, first + count) by all words.
+    template <class Index>
+    void sort_range(std::size_t first, std::size_t count, Index* out);
+
+    /// Sorts rows[0 .. count), ascending and equal before word `word`, in place by that and the
+    /// words that follow.
+    template <class Index>
+    void sort_rows(std::size_t word, Index* rows, std::size_t count);
+
+    /// Where the caller collects items for sort_items().
+    std::uint64_t* items() const { return items_; }
+
+    /// Sorts `count` collected items: `row_bits` bits of row number and above them key bits of
+    /// words[word], all that differ there; `whole` where none was cut off.
+    template <class Index>
+    void sort_items(std::size_t word, bool whole, int row_bits, std::size_t count, Index* out);
+
+private:
+    template <class Index>
+    void sort_ties(std::size_t word, const std::uint64_t* items, int position_bits,
+                   std::size_t count, Index* out);
+    template <class RowOf, class Index>
+    void sort_loaded(std::size_t word, std::size_t count, RowOf row_of, Index* out);
+
+    std::span<const key_word> words_;
+    std::uint64_t* items_;
+    std::uint64_t* spare_;
+    std::uint64_t* rows_;
+};
+
+}  // namespace lookback::cpu
