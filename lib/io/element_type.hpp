@@ -47,7 +47,7 @@ struct element_type {
 
     /// Bytes of an item in memory in this form. Throws error{invalid_argument} for native without
     /// a key.
-    std::size_t item_bytes(form form) const;
+    std::size_t item_bytes(io::form form) const;
     /// "u64", "i32 (big-endian)", "string of 8 bytes", "compound of 12 bytes {time: f64, ...}".
     std::string name() const;
 };

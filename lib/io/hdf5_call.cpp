@@ -81,15 +81,17 @@ std::unique_lock<std::recursive_mutex> library_lock() {
     return lock;
 }
 
+std::vector<std::string> take_error_lines() {
+    const auto lock = library_lock();
+    std::vector<std::string> lines;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &lines);
+    H5Eclear2(H5E_DEFAULT);
+    return lines;
+}
+
 void throw_hdf5_error(std::string_view subject, std::string_view action,
                       const std::source_location& where) {
-    std::vector<std::string> lines;
-    {
-        const auto lock = library_lock();
-        H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &lines);
-        H5Eclear2(H5E_DEFAULT);
-    }
-    throw_io_error(subject, action, reason_of(lines, where));
+    throw_io_error(subject, action, reason_of(take_error_lines(), where));
 }
 
 void throw_io_error(std::string_view subject, std::string_view action, std::string_view reason) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <hdf5.h>
 
@@ -19,6 +20,9 @@ namespace lookback::io {
 /// Held around every call into HDF5 (recursive, for its callbacks). Debian's library has a lock of
 /// its own; this one makes several calls one step, and works with builds that have none.
 std::unique_lock<std::recursive_mutex> library_lock();
+
+/// The lines of HDF5's error stack of this thread, innermost first; empties the stack.
+std::vector<std::string> take_error_lines();
 
 /// Throws error{io_error} "SUBJECT: ACTION: REASON", the reason taken from HDF5's error stack.
 [[noreturn]] void throw_hdf5_error(std::string_view subject, std::string_view action,

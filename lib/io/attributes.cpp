@@ -1,0 +1,200 @@
+#include "io/attributes.hpp"
+
+#include "io/element_type.hpp"
+#include "io/hdf5_call.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace lookback::io {
+namespace {
+
+constexpr std::string_view cannot_copy = "cannot copy an attribute";
+
+herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* out) {
+    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+    return 0;
+}
+
+std::vector<std::string> attribute_names(const std::string& subject, const handle& object) {
+    std::vector<std::string> names;
+    hsize_t position = 0;
+    checked(subject, "cannot list the attributes", [&] {
+        // In the order of creation where the object keeps it, else by name.
+        return H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, &position, collect_name,
+                           &names);
+    });
+    return names;
+}
+
+/// An attribute that is read into memory; variable-length parts are given back at the end.
+class attribute_value {
+public:
+    attribute_value(const std::string& subject, const handle& object, const std::string& name) {
+        attribute_ = checked_handle(
+            subject, cannot_copy, [&] { return H5Aopen(object.id(), name.c_str(), H5P_DEFAULT); });
+        type_ = describe_type(
+            checked_handle(subject, cannot_copy, [&] { return H5Aget_type(attribute_.id()); }));
+        space_ =
+            checked_handle(subject, cannot_copy, [&] { return H5Aget_space(attribute_.id()); });
+        items_ = static_cast<std::uint64_t>(checked(
+            subject, cannot_copy, [&] { return H5Sget_simple_extent_npoints(space_.id()); }));
+    }
+    attribute_value(const attribute_value&) = delete;
+    attribute_value& operator=(const attribute_value&) = delete;
+    ~attribute_value() {
+        if (!loaded_ || !type_.has_pointers) return;
+        const auto lock = library_lock();
+        H5Dvlen_reclaim(type_.type.id(), space_.id(), H5P_DEFAULT, bytes_.data());
+    }
+
+    void load(const std::string& subject) {
+        bytes_.resize(items_ * type_.bytes);
+        if (bytes_.empty()) return;
+        checked(subject, cannot_copy,
+                [&] { return H5Aread(attribute_.id(), type_.type.id(), bytes_.data()); });
+        loaded_ = true;
+    }
+    void store(const std::string& subject, const handle& target, const std::string& name) const {
+        const auto lock = library_lock();
+        const handle properties = checked_handle(
+            subject, cannot_copy, [&] { return H5Aget_create_plist(attribute_.id()); });
+        if (checked(subject, cannot_copy, [&] { return H5Aexists(target.id(), name.c_str()); }) >
+            0) {
+            checked(subject, cannot_copy, [&] { return H5Adelete(target.id(), name.c_str()); });
+        }
+        // A named type of another file cannot be used there; its copy can.
+        const handle type =
+            checked_handle(subject, cannot_copy, [&] { return H5Tcopy(type_.type.id()); });
+        const handle created = checked_handle(subject, cannot_copy, [&] {
+            return H5Acreate2(target.id(), name.c_str(), type.id(), space_.id(), properties.id(),
+                              H5P_DEFAULT);
+        });
+        if (bytes_.empty()) return;  // a null dataspace has nothing to write
+        checked(subject, cannot_copy,
+                [&] { return H5Awrite(created.id(), type.id(), bytes_.data()); });
+    }
+
+    const element_type& type() const { return type_; }
+    std::uint64_t items() const { return items_; }
+    std::byte* data() { return bytes_.data(); }
+    const handle& id() const { return attribute_; }
+
+private:
+    handle attribute_;
+    element_type type_;
+    handle space_;
+    std::uint64_t items_ = 0;
+    std::vector<std::byte> bytes_;
+    bool loaded_ = false;
+};
+
+/// Rewrites the object references in a value to point into another file.
+class reference_mover {
+public:
+    reference_mover(const handle& source, const handle& target)
+        : source_(source), target_(target) {}
+
+    // False where a reference cannot follow.
+    bool move(hid_t type, std::byte* item) const {
+        switch (H5Tget_class(type)) {
+            case H5T_REFERENCE:
+                return H5Tequal(type, H5T_STD_REF_OBJ) > 0 && move_reference(item);
+            case H5T_COMPOUND:
+                return move_members(type, item);
+            case H5T_ARRAY: {
+                const handle base(H5Tget_super(type));
+                const std::size_t bytes = H5Tget_size(base.id());
+                return move_sequence(base.id(), item, H5Tget_size(type) / bytes);
+            }
+            case H5T_VLEN: {
+                const handle base(H5Tget_super(type));
+                hvl_t sequence;
+                std::memcpy(&sequence, item, sizeof(sequence));
+                return move_sequence(base.id(), static_cast<std::byte*>(sequence.p), sequence.len);
+            }
+            default:
+                return true;
+        }
+    }
+
+    bool move_sequence(hid_t type, std::byte* items, std::size_t count) const {
+        const std::size_t bytes = H5Tget_size(type);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (!move(type, items + i * bytes)) return false;
+        }
+        return true;
+    }
+
+private:
+    bool move_members(hid_t type, std::byte* item) const {
+        const int members = H5Tget_nmembers(type);
+        for (unsigned m = 0; m < static_cast<unsigned>(members); ++m) {
+            const handle member(H5Tget_member_type(type, m));
+            if (!move(member.id(), item + H5Tget_member_offset(type, m))) return false;
+        }
+        return true;
+    }
+
+    bool move_reference(std::byte* item) const {
+        hobj_ref_t reference = 0;
+        std::memcpy(&reference, item, sizeof(reference));
+        if (reference == 0) return true;  // a null reference
+        std::string name(static_cast<std::size_t>(std::max<ssize_t>(
+                             0, H5Rget_name(source_.id(), H5R_OBJECT, item, nullptr, 0))),
+                         '\0');
+        if (name.empty()) return false;
+        H5Rget_name(source_.id(), H5R_OBJECT, item, name.data(), name.size() + 1);
+        return H5Rcreate(item, target_.id(), name.c_str(), H5R_OBJECT, -1) >= 0;
+    }
+
+    const handle& source_;
+    const handle& target_;
+};
+
+}  // namespace
+
+std::vector<pending_attribute> copy_attributes(const std::string& subject, const handle& source,
+                                               const handle& target,
+                                               const std::string& target_path) {
+    std::vector<pending_attribute> pending;
+    for (const auto& name : attribute_names(subject, source)) {
+        attribute_value value(subject, source, name);
+        if (value.type().has_references && value.items() > 0) {
+            pending.push_back({source, name, target_path});
+            continue;
+        }
+        value.load(subject);
+        value.store(subject, target, name);
+    }
+    return pending;
+}
+
+bool copy_references(const std::string& subject, const pending_attribute& attribute,
+                     const handle& target_file) {
+    const auto lock = library_lock();
+    attribute_value value(subject, attribute.source_object, attribute.name);
+    value.load(subject);
+    const bool moved = reference_mover(attribute.source_object, target_file)
+                           .move_sequence(value.type().type.id(), value.data(), value.items());
+    take_error_lines();
+    if (!moved) return false;
+    const handle target = checked_handle(subject, cannot_copy, [&] {
+        return H5Oopen(target_file.id(), attribute.target_path.c_str(), H5P_DEFAULT);
+    });
+    value.store(subject, target, attribute.name);
+    return true;
+}
+
+void update_row_count(const std::string& subject, const handle& dataset, std::uint64_t rows) {
+    constexpr const char* name = "NROWS";
+    const auto lock = library_lock();
+    if (H5Aexists(dataset.id(), "CLASS") <= 0 || H5Aexists(dataset.id(), name) <= 0) return;
+    const attribute_value value(subject, dataset, name);
+    if (value.type().kind != element_kind::integer || value.items() != 1) return;
+    checked(subject, "cannot set the attribute NROWS",
+            [&] { return H5Awrite(value.id().id(), H5T_NATIVE_UINT64, &rows); });
+}
+
+}  // namespace lookback::io

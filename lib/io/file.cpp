@@ -1,0 +1,192 @@
+#include "io/file.hpp"
+
+#include "io/hdf5_call.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lookback::io {
+namespace {
+
+constexpr std::string_view cannot_open = "cannot open";
+
+void require_readable_file(const std::string& path) {
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0) throw_io_error(path, cannot_open, std::strerror(errno));
+    if (S_ISDIR(status.st_mode)) throw_io_error(path, cannot_open, "this is a folder");
+    if (!S_ISREG(status.st_mode)) {
+        throw_io_error(path, cannot_open, "HDF5 needs a regular file, not a pipe or device");
+    }
+    if (access(path.c_str(), R_OK) != 0) throw_io_error(path, cannot_open, std::strerror(errno));
+    if (status.st_size == 0) throw_io_error(path, cannot_open, "the file is empty");
+}
+
+bool contains(const std::vector<std::string>& lines, std::string_view mark) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+        return line.find(mark) != std::string::npos;
+    });
+}
+
+hid_t open_read_only(const std::string& path, bool lock_file) {
+    const handle access =
+        checked_handle(path, cannot_open, [] { return H5Pcreate(H5P_FILE_ACCESS); });
+    if (!lock_file) {
+        checked(path, cannot_open, [&] { return H5Pset_file_locking(access.id(), false, true); });
+    }
+    const auto lock = library_lock();
+    return H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+}
+
+object_kind kind_of_id(hid_t id) {
+    const auto lock = library_lock();
+    switch (H5Iget_type(id)) {
+        case H5I_GROUP:
+            return object_kind::group;
+        case H5I_DATASET:
+            return object_kind::dataset;
+        case H5I_DATATYPE:
+            return object_kind::named_type;
+        default:
+            return object_kind::missing;
+    }
+}
+
+struct link {
+    std::string name;
+    bool hard;
+};
+
+herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* out) {
+    static_cast<std::vector<link>*>(out)->push_back({name, info->type == H5L_TYPE_HARD});
+    return 0;
+}
+
+std::vector<link> links_of(const file& file, const std::string& group) {
+    const std::string subject = file.path() + ":" + group;
+    std::vector<link> links;
+    const handle id = checked_handle(subject, "cannot open the group", [&] {
+        return H5Gopen2(file.id().id(), group.c_str(), H5P_DEFAULT);
+    });
+    checked(subject, "cannot list the group", [&] {
+        return H5Literate(id.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links);
+    });
+    return links;
+}
+
+// PyTables keeps its indexes in groups of these names.
+bool is_hidden(const std::string& name) {
+    return name.starts_with("_i_") || name.starts_with("_p_");
+}
+
+// Hard links alone, and only so deep: links may form cycles.
+constexpr int deepest_group = 32;
+
+void collect_tables(const file& file, const std::string& group, int depth,
+                    std::vector<std::string>& tables) {
+    if (depth > deepest_group) return;
+    std::vector<std::string> datasets;
+    std::vector<std::string> groups;
+    for (const auto& [name, hard] : links_of(file, group)) {
+        if (!hard || is_hidden(name)) continue;
+        const std::string path = join_path(group, name);
+        const object_kind kind = kind_of(file, path);
+        if (kind == object_kind::dataset) datasets.push_back(path);
+        if (kind == object_kind::group) groups.push_back(path);
+    }
+    if (datasets.size() == 1) tables.push_back(datasets.front());
+    if (datasets.size() > 1) tables.push_back(group);
+    for (const auto& path : groups) collect_tables(file, path, depth + 1, tables);
+}
+
+}  // namespace
+
+file file::open(const std::string& path) {
+    require_readable_file(path);
+    file result;
+    result.path_ = path;
+    hid_t id = open_read_only(path, true);
+    if (id < 0) {
+        const auto lines = take_error_lines();
+        const bool lock_failed = contains(lines, "unable to lock") || contains(lines, "flock");
+        const bool lock_is_held = contains(lines, fmt::format("errno = {},", EWOULDBLOCK));
+        if (lock_failed && lock_is_held) {
+            throw_io_error(path, cannot_open, "another process has it open for writing");
+        }
+        // Without a lock where none can be had; else once more for the error's own text.
+        id = checked(path, cannot_open, [&] { return open_read_only(path, !lock_failed); });
+    }
+    result.id_ = handle(id);
+    return result;
+}
+
+object_kind kind_of(const file& file, const std::string& path) {
+    const std::string normal = normal_path(path);
+    const auto lock = library_lock();
+    // Each link on the way, since H5Lexists fails where a parent is missing.
+    for (std::size_t end = normal.find('/', 1); normal.size() > 1;
+         end = normal.find('/', end + 1)) {
+        const std::string part = normal.substr(0, end);
+        if (H5Lexists(file.id().id(), part.c_str(), H5P_DEFAULT) <= 0 ||
+            H5Oexists_by_name(file.id().id(), part.c_str(), H5P_DEFAULT) <= 0) {
+            take_error_lines();
+            return object_kind::missing;
+        }
+        if (end == std::string::npos) break;
+    }
+    const handle object = checked_handle(file.path() + ":" + normal, cannot_open, [&] {
+        return H5Oopen(file.id().id(), normal.c_str(), H5P_DEFAULT);
+    });
+    return kind_of_id(object.id());
+}
+
+std::vector<child> children(const file& file, const std::string& group) {
+    std::vector<child> result;
+    for (const auto& link : links_of(file, group)) {
+        result.push_back({link.name, kind_of(file, join_path(group, link.name))});
+    }
+    return result;
+}
+
+std::string find_only_table(const file& file) {
+    std::vector<std::string> tables;
+    collect_tables(file, "/", 0, tables);
+    if (tables.size() == 1) return tables.front();
+    if (tables.empty()) {
+        throw error(error_kind::invalid_argument,
+                    fmt::format("{}: there is no dataset in this file", file.path()));
+    }
+    constexpr std::size_t shown = 20;
+    const std::size_t more = tables.size() - std::min(tables.size(), shown);
+    tables.resize(tables.size() - more);
+    throw error(
+        error_kind::invalid_argument,
+        fmt::format("{}: several tables; name one as {}:/path: {}{}", file.path(), file.path(),
+                    fmt::join(tables, ", "), more != 0 ? fmt::format(" and {} more", more) : ""));
+}
+
+std::string normal_path(const std::string& path) {
+    std::string result = "/";
+    for (const char c : path) {
+        if (c != '/' || result.back() != '/') result += c;
+    }
+    if (result.size() > 1 && result.back() == '/') result.pop_back();
+    return result;
+}
+
+std::string parent_path(const std::string& path) {
+    const std::string normal = normal_path(path);
+    const auto slash = normal.rfind('/');
+    return slash == 0 ? "/" : normal.substr(0, slash);
+}
+
+std::string join_path(const std::string& group, const std::string& name) {
+    return fmt::format("{}/{}", group == "/" ? "" : group, name);
+}
+
+}  // namespace lookback::io

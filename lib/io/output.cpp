@@ -1,0 +1,291 @@
+#include "io/output.hpp"
+
+#include "io/attributes.hpp"
+#include "io/creation.hpp"
+#include "io/hdf5_call.hpp"
+#include "io/temporary_file.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lookback::io {
+namespace {
+
+constexpr std::string_view cannot_write = "cannot write";
+constexpr std::string_view cannot_create = "cannot create the dataset";
+
+hid_t file_type(data_type type) {
+    switch (type) {
+        case data_type::i8:
+            return H5T_STD_I8LE;
+        case data_type::i16:
+            return H5T_STD_I16LE;
+        case data_type::i32:
+            return H5T_STD_I32LE;
+        case data_type::i64:
+            return H5T_STD_I64LE;
+        case data_type::u8:
+            return H5T_STD_U8LE;
+        case data_type::u16:
+            return H5T_STD_U16LE;
+        case data_type::u32:
+            return H5T_STD_U32LE;
+        case data_type::u64:
+            return H5T_STD_U64LE;
+        case data_type::f32:
+            return H5T_IEEE_F32LE;
+        case data_type::f64:
+            return H5T_IEEE_F64LE;
+        case data_type::f16:
+            break;
+    }
+    throw error(error_kind::invalid_argument, "datasets of f16 are made like others, not anew");
+}
+
+// Only this process ever opens the file beside, so it needs no lock; its own mark is another.
+handle access_properties(const std::string& subject) {
+    handle access =
+        checked_handle(subject, cannot_write, [] { return H5Pcreate(H5P_FILE_ACCESS); });
+    checked(subject, cannot_write, [&] { return H5Pset_file_locking(access.id(), false, true); });
+    // Closing the file closes what is still open in it.
+    checked(subject, cannot_write,
+            [&] { return H5Pset_fclose_degree(access.id(), H5F_CLOSE_STRONG); });
+    return access;
+}
+
+// Makes missing groups on the way, and names in UTF-8.
+handle link_properties(const std::string& subject) {
+    handle link = checked_handle(subject, cannot_write, [] { return H5Pcreate(H5P_LINK_CREATE); });
+    checked(subject, cannot_write, [&] { return H5Pset_create_intermediate_group(link.id(), 1); });
+    checked(subject, cannot_write, [&] { return H5Pset_char_encoding(link.id(), H5T_CSET_UTF8); });
+    return link;
+}
+
+}  // namespace
+
+struct output_file::state {
+    state(const std::string& path, const output_options& chosen)
+        : subject(path), options(chosen), beside(path) {
+        const handle access = access_properties(subject);
+        const bool add = beside.target_exists() && !options.truncate;
+        if (add) {
+            file::open(path);  // says what is wrong with it before it is copied
+            beside.copy_target();
+        }
+        opened.path_ = subject;
+        opened.id_ = checked_handle(subject, cannot_write, [&] {
+            const char* const name = beside.path().c_str();
+            return add ? H5Fopen(name, H5F_ACC_RDWR, access.id())
+                       : H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+        });
+    }
+    state(const state&) = delete;
+    state& operator=(const state&) = delete;
+    ~state() { close(); }
+
+    // True where HDF5 could write all that it still held.
+    bool close() noexcept {
+        if (!opened.id_) return true;
+        const auto lock = library_lock();
+        pending.clear();
+        const hid_t id = opened.id_.id();
+        const bool closed = H5Fclose(id) >= 0;
+        // After a failed flush HDF5 keeps the file open; nothing more is to be saved there.
+        opened.id_ = handle();
+        return closed;
+    }
+
+    std::string address(const std::string& path) const { return subject + ":" + path; }
+
+    void require_absent(const std::string& path) {
+        const object_kind kind = kind_of(opened, path);
+        if (kind == object_kind::missing || options.overwrite) return;
+        throw error(
+            error_kind::invalid_argument,
+            fmt::format("{}: it exists; choose another name or --overwrite", address(path)));
+    }
+
+    // Checks the way to a new object, and removes what overwriting replaces.
+    void make_room(const std::string& path) {
+        if (path == "/") {
+            throw error(error_kind::invalid_argument,
+                        fmt::format("{}: name the new dataset, as {}:/name", subject, subject));
+        }
+        require_absent(path);
+        for (std::string group = parent_path(path); group != "/"; group = parent_path(group)) {
+            const object_kind kind = kind_of(opened, group);
+            if (kind != object_kind::missing && kind != object_kind::group) {
+                throw error(error_kind::invalid_argument,
+                            fmt::format("{}: {} is not a group", address(path), group));
+            }
+        }
+        const auto lock = library_lock();
+        if (kind_of(opened, parent_path(path)) == object_kind::missing) return;
+        // Links that lead nowhere are replaced as well.
+        if (H5Lexists(opened.id_.id(), path.c_str(), H5P_DEFAULT) > 0) {
+            checked(address(path), "cannot replace",
+                    [&] { return H5Ldelete(opened.id_.id(), path.c_str(), H5P_DEFAULT); });
+        }
+        take_error_lines();
+    }
+
+    dataset create(const std::string& path, const handle& type, const creation& creation) {
+        const std::string name = address(path);
+        const handle link = link_properties(name);
+        return dataset::describe(checked_handle(name, cannot_create,
+                                                [&] {
+                                                    return H5Dcreate2(
+                                                        opened.id_.id(), path.c_str(), type.id(),
+                                                        creation.space.id(), link.id(),
+                                                        creation.properties.id(), H5P_DEFAULT);
+                                                }),
+                                 subject, path);
+    }
+
+    void make_group(const file& source, const std::string& source_path, const std::string& path) {
+        if (path == "/") return;
+        const handle original = checked_handle(
+            source.path() + ":" + source_path, "cannot open the group",
+            [&] { return H5Gopen2(source.id().id(), source_path.c_str(), H5P_DEFAULT); });
+        const handle properties = checked_handle(
+            address(path), cannot_write, [&] { return H5Gget_create_plist(original.id()); });
+        const handle link = link_properties(address(path));
+        checked_handle(address(path), "cannot create the group", [&] {
+            return H5Gcreate2(opened.id_.id(), path.c_str(), link.id(), properties.id(),
+                              H5P_DEFAULT);
+        });
+    }
+
+    void add_attributes(const handle& source, const handle& target, const std::string& path) {
+        auto more = io::copy_attributes(address(path), source, target, path);
+        std::move(more.begin(), more.end(), std::back_inserter(pending));
+    }
+
+    void copy(const file& source, const std::string& source_path, const std::string& path) {
+        make_room(path);
+        const handle link = link_properties(address(path));
+        checked(source.path() + ":" + source_path, "cannot copy", [&] {
+            return H5Ocopy(source.id().id(), source_path.c_str(), opened.id_.id(), path.c_str(),
+                           H5P_DEFAULT, link.id());
+        });
+    }
+
+    // All objects are there now: references can point to them.
+    void set_references() {
+        for (const auto& attribute : pending) {
+            if (kind_of(opened, attribute.target_path) == object_kind::missing) continue;
+            const std::string name = address(attribute.target_path);
+            if (!copy_references(name, attribute, opened.id_)) {
+                notices.push_back(
+                    fmt::format("{}: the attribute '{}' is left out, since it refers to objects "
+                                "that are not in this file",
+                                name, attribute.name));
+            }
+        }
+        pending.clear();
+    }
+
+    std::string subject;
+    output_options options;
+    temporary_file beside;
+    file opened;
+    std::vector<pending_attribute> pending;
+    std::vector<std::string> notices;
+};
+
+output_file::output_file(const std::string& path, const output_options& options)
+    : state_(std::make_unique<state>(path, options)) {}
+output_file::output_file(output_file&&) noexcept = default;
+output_file& output_file::operator=(output_file&&) noexcept = default;
+output_file::~output_file() = default;
+
+void output_file::require_absent(const std::string& path) const {
+    state_->require_absent(normal_path(path));
+}
+
+dataset output_file::create_like(const dataset& source, const std::string& path, std::uint64_t rows,
+                                 const storage_options& storage) {
+    const std::string target = normal_path(path);
+    if (source.type().has_references) {
+        throw error(error_kind::invalid_argument,
+                    fmt::format("{}: it holds references, which would point to nothing in {}",
+                                source.address(), state_->subject));
+    }
+    const creation creation = creation_like(state_->address(target), source, rows, storage);
+    state_->make_room(target);
+    const handle type = checked_handle(state_->address(target), cannot_create,
+                                       [&] { return H5Tcopy(source.type().type.id()); });
+    dataset result = state_->create(target, type, creation);
+    state_->add_attributes(source.id(), result.id(), target);
+    update_row_count(state_->address(target), result.id(), rows);
+    return result;
+}
+
+dataset output_file::create(const std::string& path, data_type type, std::uint64_t rows,
+                            const storage_options& storage, const dataset* beside) {
+    const std::string target = normal_path(path);
+    const creation creation =
+        creation_new(state_->address(target), size_of(type), rows, storage, beside);
+    state_->make_room(target);
+    const handle copy = checked_handle(state_->address(target), cannot_create,
+                                       [&] { return H5Tcopy(file_type(type)); });
+    return state_->create(target, copy, creation);
+}
+
+std::vector<dataset> output_file::create_table_like(const table& source, const std::string& path,
+                                                    std::uint64_t rows,
+                                                    const storage_options& storage,
+                                                    bool copy_rest) {
+    const std::string target = normal_path(path);
+    if (source.kind() != table_kind::group) {
+        return {create_like(source.datasets().front(), target, rows, storage)};
+    }
+    if (target != "/") state_->make_room(target);
+    state_->make_group(source.source(), source.path(), target);
+    copy_attributes(source.source(), source.path(), target);
+    std::vector<dataset> result;
+    for (const auto& column : source.datasets()) {
+        const std::string name = column.path().substr(column.path().rfind('/') + 1);
+        result.push_back(create_like(column, join_path(target, name), rows, storage));
+    }
+    if (!copy_rest) return result;
+    for (const auto& child : source.rest()) {
+        if (child.kind == object_kind::missing) continue;
+        state_->copy(source.source(), join_path(source.path(), child.name),
+                     join_path(target, child.name));
+    }
+    return result;
+}
+
+void output_file::copy(const file& source, const std::string& source_path,
+                       const std::string& path) {
+    state_->copy(source, normal_path(source_path), normal_path(path));
+}
+
+void output_file::copy_attributes(const file& source, const std::string& source_path,
+                                  const std::string& path) {
+    const std::string from_path = normal_path(source_path);
+    const std::string to_path = normal_path(path);
+    const handle from = checked_handle(source.path() + ":" + from_path, "cannot open", [&] {
+        return H5Oopen(source.id().id(), from_path.c_str(), H5P_DEFAULT);
+    });
+    const handle to = checked_handle(state_->address(to_path), "cannot open", [&] {
+        return H5Oopen(state_->opened.id().id(), to_path.c_str(), H5P_DEFAULT);
+    });
+    state_->add_attributes(from, to, to_path);
+}
+
+void output_file::commit() {
+    state_->set_references();
+    checked(state_->subject, cannot_write,
+            [&] { return H5Fflush(state_->opened.id().id(), H5F_SCOPE_GLOBAL); });
+    checked(state_->subject, cannot_write, [&] { return state_->close() ? 0 : -1; });
+    state_->beside.publish();
+}
+
+const std::vector<std::string>& output_file::notices() const noexcept {
+    return state_->notices;
+}
+
+}  // namespace lookback::io

@@ -1,0 +1,94 @@
+#include "io/virtual_sources.hpp"
+
+#include "io/hdf5_call.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace lookback::io {
+namespace {
+
+constexpr std::string_view cannot_read = "cannot read its virtual sources";
+
+struct source {
+    std::string file;
+    std::string dataset;
+};
+
+template <class Getter>
+std::string read_text(const std::string& subject, Getter&& get) {
+    const auto size =
+        checked(subject, cannot_read, [&] { return get(static_cast<char*>(nullptr), 0); });
+    std::string text(static_cast<std::size_t>(size) + 1, '\0');
+    checked(subject, cannot_read, [&] { return get(text.data(), text.size()); });
+    text.pop_back();
+    return text;
+}
+
+// Sources named by a pattern (%b = block number) may have any number of blocks, so only the first
+// one must be there.
+std::string first_block(std::string name) {
+    for (auto at = name.find('%'); at != std::string::npos; at = name.find('%', at + 1)) {
+        if (name.compare(at, 2, "%b") == 0) name.replace(at, 2, "0");
+        if (name.compare(at, 2, "%%") == 0) name.replace(at, 2, "%");
+    }
+    return name;
+}
+
+// Where HDF5 looks: the folder in HDF5_VDS_PREFIX, the folder of the virtual dataset's file, and
+// the name as it is.
+std::optional<std::string> find_file(const std::string& name, const std::string& virtual_file) {
+    namespace fs = std::filesystem;
+    const fs::path beside = fs::absolute(virtual_file).parent_path();
+    std::vector<fs::path> candidates;
+    if (const char* prefix = std::getenv("HDF5_VDS_PREFIX"); prefix != nullptr) {
+        std::string folder = prefix;
+        if (folder.starts_with("${ORIGIN}")) folder.replace(0, 9, beside.string());
+        candidates.push_back(fs::path(folder) / name);
+    }
+    candidates.push_back(beside / name);
+    candidates.emplace_back(name);
+    std::error_code ignored;
+    for (const auto& candidate : candidates) {
+        if (fs::exists(candidate, ignored)) return candidate.string();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+void require_virtual_sources(const file& file, const dataset& dataset) {
+    const std::string subject = dataset.address();
+    const handle properties = checked_handle(
+        subject, cannot_read, [&] { return H5Dget_create_plist(dataset.id().id()); });
+    std::size_t count = 0;
+    checked(subject, cannot_read, [&] { return H5Pget_virtual_count(properties.id(), &count); });
+    for (std::size_t i = 0; i < count; ++i) {
+        const source source = {first_block(read_text(subject,
+                                                     [&](char* text, std::size_t size) {
+                                                         return H5Pget_virtual_filename(
+                                                             properties.id(), i, text, size);
+                                                     })),
+                               first_block(read_text(subject, [&](char* text, std::size_t size) {
+                                   return H5Pget_virtual_dsetname(properties.id(), i, text, size);
+                               }))};
+        const bool same_file = source.file == ".";
+        const auto path = same_file ? file.path() : find_file(source.file, file.path());
+        if (!path) {
+            throw_io_error(
+                subject, "cannot read",
+                fmt::format("the source file {} of this virtual dataset is missing", source.file));
+        }
+        const io::file opened = same_file ? file : io::file::open(*path);
+        if (kind_of(opened, source.dataset) != object_kind::dataset) {
+            throw_io_error(subject, "cannot read",
+                           fmt::format("the source {}:{} of this virtual dataset is missing", *path,
+                                       source.dataset));
+        }
+    }
+}
+
+}  // namespace lookback::io

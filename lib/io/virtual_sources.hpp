@@ -1,0 +1,12 @@
+// Level lib/io, private: the sources of virtual datasets.
+// Invariant: a virtual dataset whose source is missing is refused, where HDF5 reads fill values.
+#pragma once
+
+#include "io/dataset.hpp"
+
+namespace lookback::io {
+
+/// Throws error{io_error} that names the first source file or dataset that is missing.
+void require_virtual_sources(const file& file, const dataset& dataset);
+
+}  // namespace lookback::io
