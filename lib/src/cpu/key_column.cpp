@@ -36,6 +36,13 @@ key_column::key_column(const sort_key& key, int begin_bit, int end_bit) : key_(k
 key_column::key_column(const sort_key& key, std::size_t first_byte, std::size_t bytes)
     : key_(key), width_(8 * static_cast<int>(bytes)), first_byte_(first_byte), bytes_(bytes) {}
 
+key_column key_column::at(const void* data, std::size_t stride_bytes) const {
+    key_column moved = *this;
+    moved.key_.data = data;
+    moved.stride_bytes_ = stride_bytes == size_of(key_.type) ? 0 : stride_bytes;
+    return moved;
+}
+
 template <class RowOf>
 void key_column::load_rows(RowOf row_of, std::size_t count, std::uint64_t* out) const {
     const std::uint64_t mask = low_bits(width_);
@@ -48,7 +55,14 @@ void key_column::load_rows(RowOf row_of, std::size_t count, std::uint64_t* out) 
         return;
     }
     with_order(key_, [&](const auto* keys, auto order) {
-        if (shift_ == 0 && width_ == static_cast<int>(8 * sizeof(*keys))) {
+        if (stride_bytes_ != 0) {
+            const auto* bytes = reinterpret_cast<const std::byte*>(keys);
+            for (std::size_t i = 0; i < count; ++i) {
+                std::remove_cvref_t<decltype(*keys)> key;
+                std::memcpy(&key, bytes + row_of(i) * stride_bytes_, sizeof(key));
+                out[i] = std::uint64_t{order(key)} >> shift_ & mask;
+            }
+        } else if (shift_ == 0 && width_ == static_cast<int>(8 * sizeof(*keys))) {
             for (std::size_t i = 0; i < count; ++i) out[i] = order(keys[row_of(i)]);
         } else {
             for (std::size_t i = 0; i < count; ++i) {

@@ -56,6 +56,8 @@ class key_column {
 public:
     /// The bits [begin_bit, end_bit) of the ordered key alone; end_bit 0 stands for all.
     explicit key_column(const sort_key& key, int begin_bit = 0, int end_bit = 0);
+    /// The same order of keys that stand elsewhere, one every stride_bytes, at any alignment.
+    key_column at(const void* data, std::size_t stride_bytes) const;
     /// Bytes [first_byte, first_byte + bytes) of a string; bytes <= 8.
     key_column(const sort_key& key, std::size_t first_byte, std::size_t bytes);
 
@@ -74,7 +76,8 @@ private:
     int width_;
     int shift_ = 0;
     std::size_t first_byte_ = 0;
-    std::size_t bytes_ = 0;  // > 0: a piece of a string
+    std::size_t bytes_ = 0;         // > 0: a piece of a string
+    std::size_t stride_bytes_ = 0;  // > 0: keys inside larger items
 };
 
 /// The columns of all keys, most significant first.

@@ -61,6 +61,12 @@ void key_word::append(const field& part) {
     bits_ += part.bits;
 }
 
+key_word key_word::at(const void* data, std::size_t stride_bytes) const {
+    key_word moved = *this;
+    moved.fields_[0].column = fields_[0].column.at(data, stride_bytes);
+    return moved;
+}
+
 template <class Load>
 void key_word::compose(std::size_t count, std::uint64_t* out, const Load& load) const {
     int below = 64 - fields_[0].bits;

@@ -24,6 +24,9 @@ public:
     template <class Row>
     void load_at(const Row* rows, std::size_t count, std::uint64_t* out) const;
 
+    /// The same word of keys that stand elsewhere; for words of one column.
+    key_word at(const void* data, std::size_t stride_bytes) const;
+
     /// (number of the column - base) >> low has `bits` bits, of all rows.
     struct field {
         key_column column;

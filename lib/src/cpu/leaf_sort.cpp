@@ -3,7 +3,6 @@
 #include "cpu/packed_sort.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 namespace lookback::cpu {

@@ -4,26 +4,33 @@
 
 #include "cpu/key_words.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace lookback::cpu {
 
-/// Most rows that a leaf takes: three arrays of 8 bytes a row stay in a second-level cache of 2
-/// MiB.
+/// Most rows of a leaf: its three arrays of 8 bytes a row stay in a second-level cache of 2 MiB.
 inline constexpr std::size_t leaf_rows = std::size_t{1} << 16;
+
+/// Bits of the digit that cuts `rows` rows into buckets of about 2^14: a leaf's arrays then stay in
+/// the second-level cache and its digits in the first.
+inline int bucket_bits(std::size_t rows) {
+    constexpr int leaf_bits = 14;
+    const int wanted = static_cast<int>(std::bit_width(rows)) - leaf_bits;
+    return std::clamp(wanted, 4, 11);
+}
 
 /// One worker's scratch and the sorts that use it. Index is uint32 or int64.
 class leaf_sorter {
 public:
-    static constexpr std::size_t scratch_items = 3 * leaf_rows;
+    /// Numbers of scratch for leaves of up to `rows` rows.
+    static constexpr std::size_t scratch_items(std::size_t rows) { return 3 * rows; }
 
-    leaf_sorter(std::span<const key_word> words, std::uint64_t* scratch)
-        : words_(words),
-          items_(scratch),
-          spare_(scratch + leaf_rows),
-          rows_(scratch + 2 * leaf_rows) {}
+    leaf_sorter(std::span<const key_word> words, std::uint64_t* scratch, std::size_t rows)
+        : words_(words), items_(scratch), spare_(scratch + rows), rows_(scratch + 2 * rows) {}
 
     /// out = the order of rows [first, first + count) by all words.
     template <class Index>

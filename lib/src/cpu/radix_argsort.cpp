@@ -4,11 +4,11 @@
 #include "cpu/leaf_sort.hpp"
 #include "cpu/radix_partition.hpp"
 #include "cpu/row_order.hpp"
+#include "cpu/tickets.hpp"
 
 #include <lookback/buffer.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <mutex>
 #include <numeric>
@@ -17,16 +17,7 @@
 namespace lookback::cpu {
 namespace {
 
-// Buckets of about 2^14 items: both arrays of a leaf fit the second-level cache, and its digits the
-// first level.
-constexpr int leaf_bits = 14;
-constexpr int most_bucket_bits = 11;
 constexpr std::size_t iota_items = std::size_t{1} << 16;
-
-int bucket_bits(std::size_t rows) {
-    const int wanted = static_cast<int>(std::bit_width(rows)) - leaf_bits;
-    return std::clamp(wanted, 4, most_bucket_bits);
-}
 
 // The rows of out[begin, begin + count), sorted by words before `word`, equal so far.
 struct region {
@@ -87,12 +78,14 @@ public:
           words_(words),
           out_(out),
           row_bits_(std::max(1, static_cast<int>(std::bit_width(out.size() - 1)))),
-          scratch_(memory,
-                   static_cast<std::size_t>(executor.threads()) * leaf_sorter::scratch_items) {}
+          leaf_rows_(std::min(leaf_rows, out.size())),
+          scratch_(memory, static_cast<std::size_t>(executor.threads()) *
+                               leaf_sorter::scratch_items(leaf_rows_)) {}
 
     leaf_sorter leaf(int worker) const {
-        return leaf_sorter(words_, scratch_.data() + static_cast<std::size_t>(worker) *
-                                                         leaf_sorter::scratch_items);
+        const std::size_t items = leaf_sorter::scratch_items(leaf_rows_);
+        return leaf_sorter(words_, scratch_.data() + static_cast<std::size_t>(worker) * items,
+                           leaf_rows_);
     }
 
     /// Sorts a region by its word and those that follow.
@@ -192,15 +185,11 @@ private:
         for (std::size_t b = 0; b < blocks.bucket_count(); ++b) {
             begin[b + 1] = begin[b] + blocks.size(b);
         }
-        std::atomic<std::size_t> ticket{0};
         std::mutex mutex;
-        executor_.for_each_worker([&](int worker) {
-            leaf_sorter sorter = leaf(worker);
-            for (;;) {
-                const std::size_t b = ticket.fetch_add(1, std::memory_order_relaxed);
-                if (b >= blocks.bucket_count()) return;
+        for_each_ticket(executor_, blocks.bucket_count(), [&](int worker) {
+            return [&, sorter = leaf(worker)](std::size_t b) mutable {
                 const std::size_t count = begin[b + 1] - begin[b];
-                if (count == 0) continue;
+                if (count == 0) return;
                 if (count <= leaf_rows) {
                     std::uint64_t* to = sorter.items();
                     blocks.for_each_chunk(b, [&](std::span<const std::uint64_t> chunk) {
@@ -211,7 +200,7 @@ private:
                     const std::scoped_lock lock(mutex);
                     waiting.push_back({begin[b], count, *rest, true});
                 }
-            }
+            };
         });
     }
 
@@ -241,6 +230,7 @@ private:
     std::span<const key_word> words_;
     std::span<Index> out_;
     int row_bits_;
+    std::size_t leaf_rows_;
     buffer<std::uint64_t> scratch_;
 };
 
@@ -276,14 +266,10 @@ void argsort_segments(executor& executor, memory_resource& memory,
     row_argsort<Index> sorter(executor, memory, words, index);
     // Tasks of equal numbers of rows; a segment belongs to the task in which it starts.
     const std::size_t tasks = n / leaf_rows + 1;
-    std::atomic<std::size_t> ticket{0};
     std::mutex mutex;
     std::vector<region> large;
-    executor.for_each_worker([&](int worker) {
-        leaf_sorter leaf = sorter.leaf(worker);
-        for (;;) {
-            const std::size_t task = ticket.fetch_add(1, std::memory_order_relaxed);
-            if (task >= tasks) return;
+    for_each_ticket(executor, tasks, [&](int worker) {
+        return [&, leaf = sorter.leaf(worker)](std::size_t task) mutable {
             const auto first = static_cast<std::int64_t>(task * leaf_rows);
             const auto last = static_cast<std::int64_t>((task + 1) * leaf_rows);
             auto at = std::lower_bound(offsets.begin(), offsets.end() - 1, first);
@@ -297,14 +283,15 @@ void argsort_segments(executor& executor, memory_resource& memory,
                     large.push_back({begin, count, 0, false});
                 }
             }
-        }
+        };
     });
     for (const region& segment : large) sorter.sort(segment);
 }
 
 std::size_t argsort_memory(std::size_t n, int threads) {
-    const std::size_t scratch =
-        static_cast<std::size_t>(threads) * leaf_sorter::scratch_items * sizeof(std::uint64_t);
+    const std::size_t scratch = static_cast<std::size_t>(threads) *
+                                leaf_sorter::scratch_items(std::min(n, leaf_rows)) *
+                                sizeof(std::uint64_t);
     if (n <= leaf_rows) return scratch;
     return scratch +
            bucket_blocks<std::uint64_t>::memory_bytes(n, threads, std::size_t{1} << bucket_bits(n));

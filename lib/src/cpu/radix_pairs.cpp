@@ -1,32 +1,261 @@
 #include "cpu/radix_pairs.hpp"
 
-#include "cpu/gather.hpp"
-#include "cpu/radix_argsort.hpp"
+#include "cpu/key_words.hpp"
+#include "cpu/leaf_sort.hpp"
+#include "cpu/radix_partition.hpp"
+#include "cpu/row_order.hpp"
+#include "cpu/tickets.hpp"
 
 #include <lookback/buffer.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 namespace lookback::cpu {
+namespace {
+
+// A key and its value on their way through the buckets; narrower ones fill the first bytes.
+// Aligned to four bytes alone: twelve bytes move faster than sixteen.
+template <std::size_t KeyBytes, std::size_t ValueBytes>
+struct alignas(4) pair_item {
+    static constexpr std::size_t key_bytes = KeyBytes;
+    static constexpr std::size_t value_bytes = ValueBytes;
+    std::byte key[KeyBytes];
+    std::byte value[ValueBytes];
+};
+
+// The two arrays that are sorted.
+struct pair_arrays {
+    std::byte* keys;
+    std::size_t key_bytes;
+    std::byte* values;
+    std::size_t value_bytes;
+
+    pair_arrays from(std::size_t i) const {
+        return {keys + i * key_bytes, key_bytes, values + i * value_bytes, value_bytes};
+    }
+};
+
+// body(bytes as a constant) for a power of two of at most Most bytes.
+template <std::size_t Most, class Body>
+void with_bytes(std::size_t bytes, const Body& body) {
+    if constexpr (Most > 1) {
+        if (bytes < Most) return with_bytes<Most / 2>(bytes, body);
+    }
+    body(std::integral_constant<std::size_t, Most>{});
+}
+
+// items[i] = pair i of the arrays, for count pairs.
+template <class Item>
+void load_items(const pair_arrays& from, std::size_t count, Item* items) {
+    with_bytes<Item::key_bytes>(from.key_bytes, [&](auto bytes) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::memcpy(items[i].key, from.keys + i * bytes, bytes);
+        }
+    });
+    with_bytes<Item::value_bytes>(from.value_bytes, [&](auto bytes) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::memcpy(items[i].value, from.values + i * bytes, bytes);
+        }
+    });
+}
+
+// Pair i of the arrays = items[at(i)], for count pairs.
+template <class Item, class At>
+void store_items(const Item* items, const At& at, std::size_t count, const pair_arrays& to) {
+    with_bytes<Item::key_bytes>(to.key_bytes, [&](auto key_bytes) {
+        with_bytes<Item::value_bytes>(to.value_bytes, [&](auto value_bytes) {
+            for (std::size_t i = 0; i < count; ++i) {
+                const Item& item = items[at(i)];
+                std::memcpy(to.keys + i * key_bytes, item.key, key_bytes);
+                std::memcpy(to.values + i * value_bytes, item.value, value_bytes);
+            }
+        });
+    });
+}
+
+// Gives pairs and their buckets to the partition.
+template <class Item>
+struct pair_source {
+    pair_arrays from;
+    const key_word* word;
+    int digit_bits;
+
+    void load(std::size_t first, std::size_t count, Item* items, std::uint16_t* bucket) const {
+        std::uint64_t numbers[partition_batch];
+        word->load(first, count, numbers);
+        for (std::size_t i = 0; i < count; ++i) {
+            bucket[i] = static_cast<std::uint16_t>(numbers[i] >> (64 - digit_bits));
+        }
+        load_items(from.from(first), count, items);
+    }
+};
+
+// One worker's scratch: a leaf sorts row numbers of the items, then takes the items by them.
+template <class Item>
+class pair_leaf {
+public:
+    static std::size_t scratch_bytes(std::size_t rows) {
+        const std::size_t bytes = leaf_sorter::scratch_items(rows) * sizeof(std::uint64_t) +
+                                  rows * (sizeof(Item) + sizeof(std::uint32_t));
+        return (bytes + 63) / 64 * 64;
+    }
+    pair_leaf(std::byte* scratch, std::size_t rows)
+        : rows_(rows),
+          numbers_(reinterpret_cast<std::uint64_t*>(scratch)),
+          items_(reinterpret_cast<Item*>(numbers_ + leaf_sorter::scratch_items(rows))),
+          order_(reinterpret_cast<std::uint32_t*>(items_ + rows)) {}
+
+    Item* items() const { return items_; }
+
+    /// Sorts the first `count` items by `word`, which reads keys from items(), into the arrays.
+    void sort(const key_word& word, std::size_t count, const pair_arrays& to) {
+        leaf_sorter({&word, 1}, numbers_, rows_).sort_range(0, count, order_);
+        store_items(
+            items_, [this](std::size_t i) { return order_[i]; }, count, to);
+    }
+
+private:
+    std::size_t rows_;
+    std::uint64_t* numbers_;
+    Item* items_;
+    std::uint32_t* order_;
+};
+
+struct region {
+    std::size_t begin;
+    std::size_t count;
+};
+
+template <class Item>
+class pair_sort {
+public:
+    pair_sort(executor& executor, memory_resource& memory, const pair_arrays& arrays,
+              const key_column& column, std::size_t n)
+        : executor_(executor),
+          memory_(memory),
+          arrays_(arrays),
+          column_(column),
+          leaf_rows_(std::min(leaf_rows, n)),
+          scratch_(memory, memory_bytes(n, executor.threads())) {}
+
+    static std::size_t memory_bytes(std::size_t n, int threads) {
+        return static_cast<std::size_t>(threads) *
+               pair_leaf<Item>::scratch_bytes(std::min(leaf_rows, n));
+    }
+
+    void sort(const region& whole) {
+        std::vector<region> waiting{whole};
+        while (!waiting.empty()) {
+            const region next = waiting.back();
+            waiting.pop_back();
+            const pair_arrays arrays = arrays_.from(next.begin);
+            const key_column column = column_.at(arrays.keys, arrays.key_bytes);
+            const auto words = make_key_words(executor_, {&column, 1}, next.count);
+            if (words.empty()) continue;
+            if (next.count <= leaf_rows) {
+                pair_leaf<Item> sorter = leaf(0);
+                load_items(arrays, next.count, sorter.items());
+                sorter.sort(words[0].at(sorter.items(), sizeof(Item)), next.count, arrays);
+            } else {
+                split(next, arrays, words[0], waiting);
+            }
+        }
+    }
+
+private:
+    pair_leaf<Item> leaf(int worker) const {
+        return pair_leaf<Item>(scratch_.data() + static_cast<std::size_t>(worker) *
+                                                     pair_leaf<Item>::scratch_bytes(leaf_rows_),
+                               leaf_rows_);
+    }
+
+    void split(const region& part, const pair_arrays& arrays, const key_word& word,
+               std::vector<region>& waiting) {
+        const int digit_bits = std::min(bucket_bits(part.count), word.bits());
+        bucket_blocks<Item> blocks(memory_, part.count, executor_.threads(),
+                                   std::size_t{1} << digit_bits);
+        std::vector<pair_source<Item>> sources(static_cast<std::size_t>(executor_.threads()),
+                                               {arrays, &word, digit_bits});
+        blocks.fill(executor_, std::span<pair_source<Item>>(sources));
+        std::vector<std::size_t> begin(blocks.bucket_count() + 1, 0);
+        for (std::size_t b = 0; b < blocks.bucket_count(); ++b) {
+            begin[b + 1] = begin[b] + blocks.size(b);
+        }
+        std::mutex mutex;
+        for_each_ticket(executor_, blocks.bucket_count(), [&](int worker) {
+            pair_leaf<Item> sorter = leaf(worker);
+            return [&, sorter,
+                    local = word.at(sorter.items(), sizeof(Item))](std::size_t b) mutable {
+                const std::size_t count = begin[b + 1] - begin[b];
+                const pair_arrays to = arrays.from(begin[b]);
+                if (count == 0) return;
+                if (count <= leaf_rows) {
+                    Item* next = sorter.items();
+                    blocks.for_each_chunk(b, [&](std::span<const Item> chunk) {
+                        next = std::copy(chunk.begin(), chunk.end(), next);
+                    });
+                    sorter.sort(local, count, to);
+                    return;
+                }
+                std::size_t done = 0;
+                blocks.for_each_chunk(b, [&](std::span<const Item> chunk) {
+                    store_items(
+                        chunk.data(), [](std::size_t i) { return i; }, chunk.size(), to.from(done));
+                    done += chunk.size();
+                });
+                const std::scoped_lock lock(mutex);
+                waiting.push_back({part.begin + begin[b], count});
+            };
+        });
+    }
+
+    executor& executor_;
+    memory_resource& memory_;
+    pair_arrays arrays_;
+    key_column column_;
+    std::size_t leaf_rows_;
+    buffer<std::byte> scratch_;
+};
+
+// The five items that carry every key and value.
+template <class Body>
+void with_item(std::size_t key_bytes, std::size_t value_bytes, const Body& body) {
+    if (value_bytes > 8) return body(pair_item<8, 16>{});
+    if (key_bytes > 4) {
+        if (value_bytes > 4) return body(pair_item<8, 8>{});
+        return body(pair_item<8, 4>{});
+    }
+    if (value_bytes > 4) return body(pair_item<4, 8>{});
+    return body(pair_item<4, 4>{});
+}
+
+}  // namespace
 
 void sort_pairs(executor& executor, memory_resource& memory, void* keys, data_type type,
                 const sort_options& options, void* values, std::size_t value_bytes, std::size_t n) {
-    const buffer<std::int64_t> index(memory, n);
     const key_column column({keys, type, 0, options.order}, options.begin_bit, options.end_bit);
-    argsort(executor, memory, {&column, 1}, index.span());
-    const std::span<const std::int64_t> order = index.span();
-    const auto permute = [&](void* items, std::size_t bytes) {
-        const buffer<std::byte> sorted(memory, n * bytes);
-        gather(executor, items, bytes, order, sorted.data());
-        if (n != 0) std::memcpy(items, sorted.data(), n * bytes);
-    };
-    permute(keys, size_of(type));
-    permute(values, value_bytes);
+    if (first_disorder(executor, {&column, 1}, n, false) >= n) return;
+    const pair_arrays arrays{static_cast<std::byte*>(keys), size_of(type),
+                             static_cast<std::byte*>(values), value_bytes};
+    with_item(size_of(type), value_bytes, [&]<class Item>(Item) {
+        pair_sort<Item>(executor, memory, arrays, column, n).sort({0, n});
+    });
 }
 
 std::size_t sort_pairs_memory(std::size_t n, std::size_t key_bytes, std::size_t value_bytes,
                               int threads) {
-    return n * (8 + std::max(key_bytes, value_bytes)) + argsort_memory(n, threads);
+    std::size_t bytes = 0;
+    with_item(key_bytes, value_bytes, [&]<class Item>(Item) {
+        bytes = pair_sort<Item>::memory_bytes(n, threads);
+        if (n > leaf_rows) {
+            bytes +=
+                bucket_blocks<Item>::memory_bytes(n, threads, std::size_t{1} << bucket_bits(n));
+        }
+    });
+    return bytes;
 }
 
 }  // namespace lookback::cpu

@@ -1,5 +1,7 @@
 #include "cpu/row_order.hpp"
 
+#include "cpu/tickets.hpp"
+
 #include <lookback/kernels/core/tile_shape.hpp>
 
 #include <algorithm>
@@ -42,21 +44,17 @@ private:
 };
 
 // body(tile scratch, begin, count) over the tiles of rows [1, rows), taken in order by ticket.
-// Stops early once stop(begin) says so.
+// Tiles of which stop(begin) says so are left out.
 template <class Body, class Stop>
 void for_each_tile(executor& executor, std::size_t rows, const Body& body, const Stop& stop) {
     if (rows < 2) return;
     const core::tile_shape shape{static_cast<core::index_t>(rows - 1), tile_rows};
-    std::atomic<core::index_t> ticket{0};
-    executor.for_each_worker([&](int) {
-        neighbour_tile tile;
-        for (;;) {
-            const core::index_t mine = ticket.fetch_add(1, std::memory_order_relaxed);
-            if (mine >= shape.tiles()) return;
+    for_each_ticket(executor, static_cast<std::size_t>(shape.tiles()), [&](int) {
+        return [&, tile = neighbour_tile()](std::size_t ticket) mutable {
+            const auto mine = static_cast<core::index_t>(ticket);
             const auto begin = static_cast<std::size_t>(shape.begin(mine)) + 1;
-            if (stop(begin)) return;
-            body(tile, begin, static_cast<std::size_t>(shape.size(mine)));
-        }
+            if (!stop(begin)) body(tile, begin, static_cast<std::size_t>(shape.size(mine)));
+        };
     });
 }
 
