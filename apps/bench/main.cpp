@@ -1,6 +1,7 @@
 // lookback-bench: measures the project against its peers, in turn, in one run.
 #include "bench_commit.hpp"
 #include "harness.hpp"
+#include "python_peer.hpp"
 
 #include <lookback/context.hpp>
 
@@ -15,6 +16,7 @@
 
 #include <benchmark/benchmark.h>
 #include <boost/program_options.hpp>
+#include <oneapi/tbb/version.h>
 #include <unistd.h>
 
 namespace lookback::bench {
@@ -48,12 +50,24 @@ void describe_run(const settings& settings) {
     benchmark::AddCustomContext("cpu", first_line_with("/proc/cpuinfo", "model name"));
     benchmark::AddCustomContext("cores", std::to_string(all_cores.threads()));
     benchmark::AddCustomContext("memory", first_line_with("/proc/meminfo", "MemTotal"));
+    benchmark::AddCustomContext("highway", LOOKBACK_BENCH_HIGHWAY);
+    benchmark::AddCustomContext("oneTBB", TBB_runtime_version());
+    benchmark::AddCustomContext("python", python_versions(settings.python, settings.peers_script));
+    benchmark::AddCustomContext("folder", settings.folder);
     benchmark::AddCustomContext("quick", settings.quick ? "yes" : "no");
+}
+
+// In memory where there is room, so that a disk's speed decides nothing.
+fs::path default_folder() {
+    std::error_code failed;
+    const fs::space_info memory = fs::space("/dev/shm", failed);
+    const bool roomy = !failed && memory.available >= (std::uintmax_t{8} << 30);
+    return roomy ? "/dev/shm" : fs::temp_directory_path();
 }
 
 std::vector<job> all_jobs() {
     std::vector<job> jobs;
-    for (auto make : {key_jobs, pair_jobs, scan_jobs}) {
+    for (auto make : {key_jobs, pair_jobs, scan_jobs, file_jobs}) {
         for (job& one : make()) jobs.push_back(std::move(one));
     }
     return jobs;
@@ -80,7 +94,7 @@ int run(int count, char** arguments) {
         "python", text(settings.python, build.parent_path() / "peers/bin/python"),
         "interpreter with numpy >= 2 and h5py, made by apps/bench/peers.sh")(
         "h5sort", text(settings.h5sort, build / "h5sort"), "program to measure")(
-        "folder", text(settings.folder, fs::temp_directory_path()), "where files are written");
+        "folder", text(settings.folder, default_folder()), "where files are written");
     po::variables_map given;
     po::store(po::parse_command_line(count, arguments, options), given);
     po::notify(given);

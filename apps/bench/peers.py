@@ -1,6 +1,7 @@
 """The Python peers of lookback-bench: numpy on request, and h5py + np.sort as a whole process.
 
 worker FD BYTES       answers "sort DTYPE N" and "argsort DTYPE N" over shared memory with seconds
+versions              what takes part
 h5sort IN OUT         what a user writes without h5sort: read, sort, write with the same layout
 """
 
@@ -15,7 +16,7 @@ def worker(descriptor, size):
     """Data come and go through the shared memory; numpy works on an array of its own, which it
     backs with huge pages as the C++ contestants' buffers are. Only the call itself is timed."""
     if int(numpy.__version__.split(".")[0]) < 2:
-        print(f"numpy {numpy.__version__} has no x86-simd-sort for these types; 2 is needed"[6:])
+        print(f"this Python has numpy {numpy.__version__}; 2 is needed")
         return
     print(f"numpy {numpy.__version__}", flush=True)
     memory = mmap.mmap(descriptor, size)
@@ -55,7 +56,15 @@ def sort_file(source, target):
         file.create_dataset("keys", data=keys, **layout)
 
 
+def versions():
+    import h5py
+
+    return f"numpy {numpy.__version__}, h5py {h5py.__version__} with HDF5 {h5py.version.hdf5_version}"
+
+
 if sys.argv[1] == "worker":
     worker(int(sys.argv[2]), int(sys.argv[3]))
+elif sys.argv[1] == "versions":
+    print(versions())
 else:
     sort_file(sys.argv[2], sys.argv[3])

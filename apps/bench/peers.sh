@@ -8,5 +8,4 @@ if ! "$folder/bin/python" -c 'import h5py, numpy' 2>/dev/null; then
     /usr/bin/python3 -m venv "$folder"
     "$folder/bin/pip" install --quiet --disable-pip-version-check 'numpy>=2' h5py
 fi
-"$folder/bin/python" -c 'import h5py, numpy
-print(f"numpy {numpy.__version__}, h5py {h5py.__version__} with HDF5 {h5py.version.hdf5_version}")'
+"$folder/bin/python" "$root/apps/bench/peers.py" versions

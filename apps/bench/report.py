@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Fills docs/performance.md and its chart from what lookback-bench measured.
+
+Usage: apps/bench/report.py RUN.json... [--document docs/performance.md]
+
+Several files may be pieces of one run (lookback-bench --jobs ... --json ...); they must come from one
+commit and one machine. A job that is in several pieces counts as in the last. Ratios are made inside
+a job only: its contestants took turns.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+import sys
+
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+BEST = ("numpy", "vqsort")  # the better of the two is the peer
+
+# (jobs, ours, peers of which the fastest counts, ratio to reach)
+GOALS = [
+    ("sort/u32 sort/i32 sort/f32", "lookback:2", BEST, 1.5),
+    ("sort/u32 sort/i32 sort/f32", "lookback:1", BEST, 1.0),
+    ("sort/u32 sort/i32 sort/f32", "lookback:2", ("std-sort",), 12),
+    ("sort/u64 sort/f64", "lookback:2", BEST, 1.9),
+    ("sort/u64 sort/f64", "lookback:1", BEST, 1.1),
+    ("sort/20-bits", "lookback:2", BEST, 2.2),
+    ("sort/20-bits", "lookback:1", BEST, 1.5),
+    ("sort/equal sort/sorted sort/reversed sort/two-values sort/zipf sort/skewed",
+     "lookback:2", BEST, 1.5),
+    ("sort/equal sort/sorted sort/reversed sort/two-values sort/zipf sort/skewed",
+     "lookback:1", BEST, 1.0),
+    ("pairs/u32-u32 pairs/u64-u32", "lookback:2", ("std-par",), 8),
+    ("argsort/u64", "lookback:2", ("numpy",), 25),
+    ("argsort/u64", "lookback:2", ("std-par",), 8),
+    ("scan/u32", "lookback:2", ("tbb",), 1.9),
+    ("scan/u32", "lookback:1", ("std",), 1.5),
+    ("scan/u32", "lookback:2", ("copy:2",), 0.88),
+    ("read/gzip", "lookback:2", ("H5Dread",), 4.5),
+    ("read/contiguous", "lookback:2", ("H5Dread",), 1.7),
+    ("write/gzip", "lookback:2", ("H5Dwrite",), 3),
+    ("h5sort/contiguous", "lookback:2", ("h5py",), 2),
+    ("h5sort/gzip", "lookback:2", ("h5py",), 3),
+]
+
+# The least memory traffic of a job in copies of its data, each read once and written once.
+ROUND_TRIPS = {"sort": 2, "pairs": 2, "argsort": 1.5, "scan": 1, "read": 1, "write": 1}
+
+NAMES = {"lookback:1": "Lookback, 1 thread", "lookback:2": "Lookback, 2 threads",
+         "numpy": "numpy", "vqsort": "vqsort", "std-sort": "std::sort", "copy:1": "memcpy, 1 thread",
+         "copy:2": "memcpy, 2 threads", "std-par": "std::stable_sort(par)", "tbb": "tbb::parallel_scan",
+         "std": "std::inclusive_scan", "H5Dread": "H5Dread", "H5Dwrite": "H5Dwrite",
+         "h5py": "h5py + np.sort + h5py"}
+
+Contestant = collections.namedtuple("Contestant", "median low high rounds")
+
+
+class Job:
+    def __init__(self, runs):
+        self.description = runs[0]["label"]
+        self.bytes = runs[0]["items"] * runs[0]["item_bytes"]
+        times = collections.defaultdict(list)
+        for run in runs:
+            if run.get("error_occurred"):
+                sys.exit(f"{run['name']}: {run['error_message']}")
+            times[run["name"].rsplit("/", 1)[1]].append(run["real_time"])
+        self.contestants = {}
+        for name, values in times.items():
+            quarters = statistics.quantiles(values, n=4, method="inclusive")
+            self.contestants[name] = Contestant(statistics.median(values), quarters[0], quarters[2],
+                                                len(values))
+
+    def fastest(self, names):
+        present = [name for name in names if name in self.contestants]
+        return min(present, key=lambda name: self.contestants[name].median, default=None)
+
+
+def load(paths):
+    contexts, jobs = [], {}
+    for path in paths:
+        report = json.loads(pathlib.Path(path).read_text())
+        contexts.append(report["context"])
+        grouped = collections.defaultdict(list)
+        for run in report["benchmarks"]:
+            grouped[run["name"].rsplit("/", 1)[0]].append(run)
+        jobs.update({name: Job(runs) for name, runs in grouped.items()})
+    for key in ("commit", "cpu", "cores", "memory", "compiler", "quick"):
+        if len({context[key] for context in contexts}) != 1:
+            sys.exit(f"the files differ in {key}; measure all pieces alike")
+    return contexts, jobs
+
+
+def outcomes(jobs):
+    """Yields (job name, job, ours, peer, ratio, goal) for every goal whose job was measured."""
+    for names, ours, peers, goal in GOALS:
+        for name in names.split():
+            job = jobs.get(name)
+            peer = job and job.fastest(peers)
+            if peer and ours in job.contestants:
+                ratio = job.contestants[peer].median / job.contestants[ours].median
+                yield name, job, ours, peer, ratio, goal
+
+
+def milliseconds(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def table(head, rows):
+    lines = [head, ["---"] + ["--:"] * (len(head) - 1)] + rows
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def goals_table(jobs):
+    rows, order = [], list(jobs)
+    for name, job, ours, peer, ratio, goal in sorted(
+            outcomes(jobs), key=lambda outcome: order.index(outcome[0])):
+        short = "" if round(ratio, 2) >= goal else " **short**"
+        rows.append([f"`{name}`: {job.description}", ours.split(":")[1],
+                     milliseconds(job.contestants[ours].median), NAMES[peer],
+                     milliseconds(job.contestants[peer].median), f"{ratio:.2f}", f"{goal}{short}"])
+    return table(["job", "threads", "Lookback, ms", "peer", "peer, ms", "ratio", "to reach"], rows)
+
+
+def floors_table(jobs):
+    rows = []
+    for name, job in jobs.items():
+        copy, ours = job.contestants.get("copy:2"), job.contestants.get("lookback:2")
+        trips = ROUND_TRIPS.get(name.split("/")[0])
+        if not (copy and ours and trips):
+            continue
+        traffic = 2 * job.bytes * trips
+        bandwidth = 2 * job.bytes / copy.median * 1e-6
+        floor = traffic / bandwidth * 1e-6
+        rows.append([f"`{name}`", f"{traffic * 1e-9:.2f}", f"{bandwidth:.1f}", milliseconds(floor),
+                     milliseconds(ours.median), f"{ours.median / floor:.2f}"])
+    return table(["job", "GB moved at least", "GB/s of memcpy, 2 threads", "floor, ms",
+                  "Lookback, 2 threads, ms", "times the floor"], rows)
+
+
+def medians_table(jobs):
+    rows = []
+    for name, job in jobs.items():
+        for contestant, times in sorted(job.contestants.items(), key=lambda item: item[1].median):
+            rows.append([f"`{name}`", NAMES[contestant], milliseconds(times.median),
+                         f"{milliseconds(times.low)} - {milliseconds(times.high)}",
+                         str(times.rounds)])
+    return table(["job", "contestant", "median, ms", "middle half, ms", "rounds"], rows)
+
+
+def chart(jobs):
+    """Speed against the fastest peer, one bar a goal, a tick where the goal is."""
+    rows = [row for row in outcomes(jobs) if row[3] != "std-sort"]
+    rows.sort(key=lambda row: list(jobs).index(row[0]))
+    left, width, height, most = 330, 460, 22, 6
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" '
+             f'height="{len(rows) * height + 50}" font-family="sans-serif" font-size="12">',
+             '<rect width="100%" height="100%" fill="white"/>',
+             f'<text x="{left}" y="16">times as fast as the peer; black tick: to reach; '
+             f'bars end at {most}</text>']
+    for number in range(most + 1):
+        x = left + width * number / most
+        parts.append(f'<path d="M{x:.1f} 24V{len(rows) * height + 28}" stroke="#ddd"/>'
+                     f'<text x="{x:.1f}" y="{len(rows) * height + 44}" text-anchor="middle">{number}'
+                     '</text>')
+    for line, (name, _, ours, peer, ratio, goal) in enumerate(rows):
+        y = 28 + line * height
+        length = width * min(ratio, most) / most
+        colour = "#2a7f62" if round(ratio, 2) >= goal else "#c8553d"
+        tick = left + width * min(goal, most) / most
+        parts.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}, '
+                     f'{ours.split(":")[1]}T / {NAMES[peer].replace(", 2 threads", "")}</text>'
+                     f'<rect x="{left}" y="{y}" width="{length:.1f}" height="{height - 6}" '
+                     f'fill="{colour}"/>'
+                     f'<path d="M{tick:.1f} {y - 2}v{height - 2}" stroke="black" stroke-width="2"/>'
+                     f'<text x="{left + length + 5:.1f}" y="{y + 13}">{ratio:.2f}</text>')
+    return "\n".join(parts + ["</svg>"]) + "\n"
+
+
+def figures(contexts, jobs, picture):
+    context = contexts[0]
+    dates = sorted({each["date"][:10] for each in contexts})
+    memory = round(int(context["memory"].split()[0]) / 2**20)
+    caches = ", ".join(f"L{cache['level']} {cache['size'] // 1024:,} KiB"
+                       for cache in context["caches"] if cache["type"] != "Instruction")
+    peers = (f"{context['python']}, vqsort of Highway {context['highway']}, oneTBB "
+             f"{context['oneTBB']}; files in {context['folder']}")
+    missed = [f"`{name}` ({ours.split(':')[1]} threads against {NAMES[peer]}: {ratio:.2f} of {goal})"
+              for name, _, ours, peer, ratio, goal in outcomes(jobs) if round(ratio, 2) < goal]
+    fell_short = ("These fall short of what they should reach: " + "; ".join(missed) + "."
+                  if missed else "All reach what they should.")
+    return "\n\n".join([
+        f"Measured on {' and '.join(dates)}, commit `{context['commit']}`, {context['compiler']}, "
+        f"on {context['cores']} cores of {context['cpu']} ({caches}), {memory} GiB of memory. "
+        f"Peers: {peers}.", fell_short, f"![Speed against the peers]({picture})", "### Against the peers",
+        goals_table(jobs), "### Against the memory", floors_table(jobs), "### All medians",
+        medians_table(jobs)])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("runs", nargs="+", help="JSON files of lookback-bench")
+    root = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--document", type=pathlib.Path, default=root / "docs/performance.md")
+    arguments = parser.parse_args()
+    contexts, jobs = load(arguments.runs)
+    if contexts[0]["quick"] == "yes" and arguments.document == parser.get_default("document"):
+        sys.exit("a quick run measures nothing; it may only fill another --document")
+    picture = arguments.document.with_suffix(".svg")
+    picture.write_text(chart(jobs))
+    text = arguments.document.read_text()
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    arguments.document.write_text(
+        f"{before}{BEGIN}\n\n{figures(contexts, jobs, picture.name)}\n\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
