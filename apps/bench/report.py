@@ -67,7 +67,8 @@ class Job:
             times[run["name"].rsplit("/", 1)[1]].append(run["real_time"])
         self.contestants = {}
         for name, values in times.items():
-            quarters = statistics.quantiles(values, n=4, method="inclusive")
+            quarters = statistics.quantiles(values * 2 if len(values) == 1 else values, n=4,
+                                            method="inclusive")
             self.contestants[name] = Contestant(statistics.median(values), quarters[0], quarters[2],
                                                 len(values))
 
