@@ -42,6 +42,14 @@ public:
     int threads() const noexcept;
     memory_resource& memory() const noexcept;
 
+    /// Waits until the work asked of this context is done; on the CPU it always is.
+    void synchronize() const;
+    /// Copies bytes from host or context memory to host or context memory, and waits. On CUDA it
+    /// comes after all work asked before.
+    void copy(void* to, const void* from, std::size_t bytes) const;
+    /// CUDA: the context's cudaStream_t, for callers with work of their own; else null.
+    void* native_stream() const noexcept;
+
     struct state;  ///< for the library itself
     state& internal() const noexcept { return *state_; }
 

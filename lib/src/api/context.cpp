@@ -2,6 +2,8 @@
 
 #include <lookback/error.hpp>
 
+#include <cstring>
+
 namespace lookback {
 namespace {
 
@@ -47,6 +49,21 @@ int context::threads() const noexcept {
 }
 memory_resource& context::memory() const noexcept {
     return *state_->memory;
+}
+
+void context::synchronize() const {
+    if (state_->device) state_->device->synchronize();
+}
+void context::copy(void* to, const void* from, std::size_t bytes) const {
+    if (bytes == 0) return;
+    if (state_->device) {
+        state_->device->copy(to, from, bytes);
+    } else {
+        std::memmove(to, from, bytes);
+    }
+}
+void* context::native_stream() const noexcept {
+    return state_->device ? state_->device->stream() : nullptr;
 }
 
 std::string_view version() noexcept {

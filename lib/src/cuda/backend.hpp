@@ -3,7 +3,9 @@
 #pragma once
 
 #include <lookback/context.hpp>
+#include <lookback/scan.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -17,9 +19,22 @@ class device {
 public:
     virtual ~device() = default;
     virtual memory_resource& memory() = 0;
+    /// Waits until everything that was asked of the stream is done.
+    virtual void synchronize() = 0;
+    /// Copies between host and device memory, either way, and waits.
+    virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+    /// The cudaStream_t.
+    virtual void* stream() = 0;
 };
 
 /// Throws error{backend_error} where unusable_reason() is not empty.
 std::unique_ptr<device> open_device();
+
+/// out[i] = init op in[0] op ... op in[i] (exclusive: up to in[i - 1]) on the device's stream. The
+/// caller has checked sizes, overlap and operator; throws error{invalid_argument} for memory that
+/// is not the device's. Returns the strategy that runs, never automatic.
+template <arithmetic_item T>
+scan_strategy scan(device& device, const T* in, T* out, std::size_t items, bool exclusive,
+                   const scan_options<T>& options);
 
 }  // namespace lookback::cuda

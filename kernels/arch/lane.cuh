@@ -1,0 +1,58 @@
+// Level L1 (arch): what a lane can ask of its warp. All lanes of the warp take part in every call.
+// Invariant: values of any trivially copyable type move as whole 32-bit words, bit for bit.
+#pragma once
+
+#include <lookback/kernels/core/platform.hpp>
+
+#include <cstring>
+
+namespace lookback::arch {
+
+inline constexpr int warp_lanes = 32;
+inline constexpr std::uint32_t all_lanes = 0xffffffffU;
+
+__device__ __forceinline__ int lane() {
+    std::uint32_t id;
+    asm("mov.u32 %0, %%laneid;" : "=r"(id));
+    return static_cast<int>(id);
+}
+
+__device__ __forceinline__ std::uint32_t ballot(bool vote) {
+    return __ballot_sync(all_lanes, vote);
+}
+
+/// `exchange(word)` of every 32-bit word of the value.
+template <class T, class Exchange>
+__device__ __forceinline__ T for_each_word(const T& value, Exchange exchange) {
+    constexpr int words = (sizeof(T) + 3) / 4;
+    std::uint32_t slice[words] = {};
+    memcpy(slice, &value, sizeof(T));
+#pragma unroll
+    for (int word = 0; word < words; ++word) slice[word] = exchange(slice[word]);
+    T result;
+    memcpy(&result, slice, sizeof(T));
+    return result;
+}
+
+/// The value of lane `source`.
+template <class T>
+__device__ __forceinline__ T shuffle(const T& value, int source) {
+    return for_each_word(value,
+                         [=](std::uint32_t word) { return __shfl_sync(all_lanes, word, source); });
+}
+
+/// The value of the lane `delta` below; lanes without one get their own.
+template <class T>
+__device__ __forceinline__ T shuffle_up(const T& value, int delta) {
+    return for_each_word(
+        value, [=](std::uint32_t word) { return __shfl_up_sync(all_lanes, word, delta); });
+}
+
+/// The value of the lane whose number differs in the bits of `mask`.
+template <class T>
+__device__ __forceinline__ T shuffle_xor(const T& value, int mask) {
+    return for_each_word(
+        value, [=](std::uint32_t word) { return __shfl_xor_sync(all_lanes, word, mask); });
+}
+
+}  // namespace lookback::arch

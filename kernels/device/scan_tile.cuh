@@ -1,0 +1,205 @@
+// Level L5 (device): one tile of a scan: its items in registers, their combination inside the lane,
+// the row and the warp, and the results written out. Every scan kernel is built from it.
+// Invariant: a warp holds `rows` consecutive rows of 32 lane vectors; `scans[row]` is the lane's
+// own combination, and after row_scans() that of its row up to the lane.
+#pragma once
+
+#include <lookback/kernels/core/tile_shape.hpp>
+#include <lookback/kernels/tile/lane_vector.cuh>
+#include <lookback/kernels/tuning/scan.hpp>
+#include <lookback/kernels/warp/scan.cuh>
+
+namespace lookback::device {
+
+using core::index_t;
+
+/// What every block of a scan is told.
+template <class T>
+struct scan_arguments {
+    const T* in;
+    T* out;
+    index_t items;  ///< >= 1
+    index_t tiles;  ///< tiles of tile_geometry::tile_items
+    T init;         ///< read only where has_init
+    bool has_init;
+    bool exclusive;
+    bool aligned_in;  ///< 16-byte accesses are allowed
+    bool aligned_out;
+};
+
+template <class P, class T>
+struct tile_geometry {
+    using vector = tile::lane_vector<T>;
+    static constexpr int row_items = arch::warp_lanes * vector::items;
+    static constexpr int warp_items = P::rows * row_items;
+    static constexpr int tile_items = P::warps * warp_items;
+};
+
+/// A value, or nothing: what precedes the first item. Where op has an identity, `present` is a
+/// constant and all questions about it vanish.
+template <class T, class Op>
+struct preceding {
+    static constexpr bool has_identity = requires { Op::template identity<T>(); };
+
+    T value;
+    bool present_;
+
+    __device__ static preceding nothing() {
+        if constexpr (has_identity) {
+            return {Op::template identity<T>(), true};
+        } else {
+            return {T{}, false};
+        }
+    }
+    __device__ bool present() const { return has_identity || present_; }
+    __device__ T before(const T& later, Op op) const {
+        return present() ? op(value, later) : later;
+    }
+    __device__ preceding then(const T& later, Op op) const { return {before(later, op), true}; }
+};
+
+/// The left fold of values[0, count).
+template <class T, class Op>
+__device__ __forceinline__ T fold(const T* values, int count, Op op) {
+    T total = values[0];
+    for (int i = 1; i < count; ++i) total = op(total, values[i]);
+    return total;
+}
+
+template <class P, class T, class Op>
+struct scan_tile {
+    using geometry = tile_geometry<P, T>;
+    using vector = typename geometry::vector;
+    static constexpr bool tree = P::combine == tuning::combination::fixed_tree;
+    static constexpr bool any_order = P::combine == tuning::combination::any;
+
+    vector rows[P::rows];
+    T scans[P::rows];
+
+    /// The lane's first item of its first row, inside the tile.
+    __device__ static int first_item() {
+        const int warp = static_cast<int>(threadIdx.x) / arch::warp_lanes;
+        return warp * geometry::warp_items + arch::lane() * vector::items;
+    }
+    /// Items of the tile, which is all or, for the last tile, what is left.
+    __device__ static int tile_size(const scan_arguments<T>& args, index_t tile) {
+        return static_cast<int>(core::tile_shape{args.items, geometry::tile_items}.size(tile));
+    }
+
+    __device__ __forceinline__ void load(const scan_arguments<T>& args, index_t tile) {
+        const int first = first_item();
+        const int size = tile_size(args, tile);
+        const T* from = args.in + tile * geometry::tile_items + first;
+        if constexpr (vector::vectorises) {
+            if (size == geometry::tile_items && args.aligned_in) {
+#pragma unroll
+                for (int row = 0; row < P::rows; ++row) {
+                    rows[row].load(from + row * geometry::row_items);
+                }
+                return;
+            }
+        }
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const int skip = row * geometry::row_items;
+            rows[row] = tile::load_items(from + skip, size - first - skip);
+        }
+    }
+
+    __device__ __forceinline__ void lane_totals(Op op) {
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            T total = rows[row].get(0);
+#pragma unroll
+            for (int item = 1; item < vector::items; ++item) {
+                total = op(total, rows[row].get(item));
+            }
+            scans[row] = total;
+        }
+    }
+
+    __device__ __forceinline__ void row_scans(Op op) {
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) scans[row] = warp::inclusive_scan(scans[row], op);
+    }
+
+    /// The combination of the warp's items: from lane totals where any order will do, else from
+    /// row scans.
+    __device__ __forceinline__ T warp_total(Op op) const {
+        T total = any_order ? scans[0] : row_total(0);
+#pragma unroll
+        for (int row = 1; row < P::rows; ++row) {
+            total = op(total, any_order ? scans[row] : row_total(row));
+        }
+        return any_order ? warp::reduce_any_order(total, op) : total;
+    }
+
+    __device__ __forceinline__ T row_total(int row) const {
+        return arch::shuffle(scans[row], arch::warp_lanes - 1);
+    }
+
+    /// Writes the results of the tile; `base` precedes the warp's first item.
+    __device__ __forceinline__ void finish(const scan_arguments<T>& args, index_t tile,
+                                           preceding<T, Op> base, Op op) {
+        const int first = first_item();
+        const int left = tile_size(args, tile) - first;
+        T* to = args.out + tile * geometry::tile_items + first;
+        const bool vectors = args.aligned_out && left + first == geometry::tile_items;
+        preceding<T, Op> rows_before = preceding<T, Op>::nothing();
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            // In the fixed tree the rows before are combined by themselves, then with the base.
+            preceding<T, Op> seed = base;
+            if constexpr (tree) {
+                if (row > 0) seed = base.then(rows_before.value, op);
+            }
+            const T lanes_before = arch::shuffle_up(scans[row], 1);
+            if (arch::lane() > 0) seed = seed.then(lanes_before, op);
+            if (args.exclusive) {
+                write_row<true>(row, seed, op);
+            } else {
+                write_row<false>(row, seed, op);
+            }
+            preceding<T, Op>& carried = tree ? rows_before : base;
+            const T total = row_total(row);
+            carried = tree && row == 0 ? preceding<T, Op>{total, true} : carried.then(total, op);
+            store(to, row, left, vectors);
+        }
+    }
+
+private:
+    template <bool Exclusive>
+    __device__ __forceinline__ void write_row(int row, preceding<T, Op> seed, Op op) {
+        if constexpr (tree) {
+            T in_lane = rows[row].get(0);
+            rows[row].set(0, Exclusive ? seed.value : seed.before(in_lane, op));
+#pragma unroll
+            for (int item = 1; item < vector::items; ++item) {
+                const T value = rows[row].get(item);
+                const T up_to = op(in_lane, value);
+                rows[row].set(item, seed.before(Exclusive ? in_lane : up_to, op));
+                in_lane = up_to;
+            }
+        } else {
+#pragma unroll
+            for (int item = 0; item < vector::items; ++item) {
+                const T before = seed.value;
+                seed = seed.then(rows[row].get(item), op);
+                rows[row].set(item, Exclusive ? before : seed.value);
+            }
+        }
+    }
+
+    __device__ __forceinline__ void store(T* to, int row, int left, bool vectors) const {
+        const int skip = row * geometry::row_items;
+        if constexpr (vector::vectorises) {
+            if (vectors) {
+                rows[row].store(to + skip);
+                return;
+            }
+        }
+        tile::store_items(to + skip, left - skip, rows[row]);
+    }
+};
+
+}  // namespace lookback::device

@@ -1,0 +1,133 @@
+#include "cuda/gpu_device.hpp"
+
+#include "cuda/cuda_check.hpp"
+#include "cuda/probe.hpp"
+
+#include <lookback/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lookback::cuda {
+namespace {
+
+// Doubling keeps reallocations of a growing workspace few.
+constexpr std::size_t least_workspace_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+stream_memory::stream_memory(int ordinal, cudaStream_t stream) : stream_(stream) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = ordinal;
+    cuda_check(cudaMemPoolCreate(&pool_, &properties), "make a memory pool");
+    std::uint64_t keep_all = UINT64_MAX;
+    const cudaError_t status =
+        cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep_all);
+    if (status != cudaSuccess) {
+        cudaMemPoolDestroy(pool_);
+        cuda_check(status, "set up a memory pool");
+    }
+}
+
+stream_memory::~stream_memory() {
+    cudaMemPoolDestroy(pool_);
+}
+
+void* stream_memory::allocate(std::size_t bytes) {
+    void* block = nullptr;
+    const std::string what = "allocate " + std::to_string(bytes) + " bytes of device memory";
+    cuda_check(cudaMallocFromPoolAsync(&block, std::max<std::size_t>(bytes, 1), pool_, stream_),
+               what.c_str());
+    return block;
+}
+
+void stream_memory::deallocate(void* block, std::size_t /*bytes*/) noexcept {
+    cudaFreeAsync(block, stream_);
+}
+
+gpu_device::gpu_device(int ordinal) : ordinal_(ordinal) {
+    cuda_check(cudaSetDevice(ordinal_), "select the device");
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
+    try {
+        memory_ = std::make_unique<stream_memory>(ordinal_, stream_);
+    } catch (...) {
+        cudaStreamDestroy(stream_);
+        throw;
+    }
+}
+
+gpu_device::~gpu_device() {
+    if (workspace_.memory != nullptr) memory_->deallocate(workspace_.memory, workspace_.bytes);
+    cudaStreamSynchronize(stream_);
+    memory_.reset();
+    cudaStreamDestroy(stream_);
+}
+
+void gpu_device::synchronize() {
+    cuda_check(cudaStreamSynchronize(stream_), "finish the stream's work");
+}
+
+void gpu_device::copy(void* to, const void* from, std::size_t bytes) {
+    const std::string what = "copy " + std::to_string(bytes) + " bytes";
+    cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), what.c_str());
+    synchronize();
+}
+
+gpu_device::block gpu_device::workspace(std::size_t bytes) {
+    if (bytes <= workspace_.bytes) return workspace_;
+    const std::size_t size = std::max({bytes, 2 * workspace_.bytes, least_workspace_bytes});
+    if (workspace_.memory != nullptr) memory_->deallocate(workspace_.memory, workspace_.bytes);
+    workspace_ = {};
+    void* memory = memory_->allocate(size);
+    workspace_ = {memory, size};
+    cuda_check(cudaMemsetAsync(memory, 0, size, stream_), "clear the workspace");
+    return workspace_;
+}
+
+void gpu_device::require_own(const void* pointer, const char* name) const {
+    cudaPointerAttributes attributes{};
+    cuda_check(cudaPointerGetAttributes(&attributes, pointer), "look up a pointer");
+    const bool device_memory = attributes.type == cudaMemoryTypeDevice;
+    if (attributes.type == cudaMemoryTypeManaged ||
+        (device_memory && attributes.device == ordinal_)) {
+        return;
+    }
+    const std::string kind = device_memory ? "memory of device " + std::to_string(attributes.device)
+                                           : std::string("host memory");
+    throw error(error_kind::invalid_argument,
+                std::string(name) + " is " + kind + ", but this context runs on device " +
+                    std::to_string(ordinal_) +
+                    "; take buffers from the context and fill them by "
+                    "context.copy()");
+}
+
+std::string unusable_reason() {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess) {
+        cudaGetLastError();
+        return std::string("no usable GPU: ") + cudaGetErrorString(status);
+    }
+    if (count == 0) return "no GPU";
+    int ordinal = 0;
+    if (cudaGetDevice(&ordinal) != cudaSuccess || !kernels_run_here()) {
+        cudaGetLastError();
+        return "no usable GPU: this build has no kernels for the GPU that is here";
+    }
+    int pools = 0;
+    cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, ordinal);
+    if (pools == 0) return "no usable GPU: its driver has no stream-ordered memory";
+    return {};
+}
+
+std::unique_ptr<device> open_device() {
+    const std::string obstacle = unusable_reason();
+    if (!obstacle.empty()) throw error(error_kind::backend_error, "cuda: " + obstacle);
+    int ordinal = 0;
+    cuda_check(cudaGetDevice(&ordinal), "find the current device");
+    return std::make_unique<gpu_device>(ordinal);
+}
+
+}  // namespace lookback::cuda
