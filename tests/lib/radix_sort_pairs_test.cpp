@@ -2,9 +2,8 @@
 #include "support/generators.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
-#include "support/sizes.hpp"
+#include "support/sanitized.hpp"
 
-#include <lookback/error.hpp>
 #include <lookback/radix_sort.hpp>
 
 #include <array>
@@ -57,20 +56,21 @@ TYPED_TEST_SUITE(RadixSortPairs, key_types);
 
 TYPED_TEST(RadixSortPairs, EveryShapeAndOrder) {
     const context context({.backend = backend::cpu, .threads = 3});
+    std::size_t turn = sizeof(TypeParam);
     for (const distribution shape : all_distributions) {
+        SCOPED_TRACE(std::string(name_of(shape)));
         for (const sort_order& order : all_orders) {
-            for (const std::size_t n : {std::size_t{1000}, std::size_t{70'000}}) {
-                SCOPED_TRACE(std::string(name_of(shape)) + ", " + std::to_string(n) + " items");
-                const auto keys = generate<TypeParam>(shape, n);
-                expect_sorted_pairs<TypeParam, 4>(context, keys, {.order = order});
-            }
+            expect_sorted_pairs<TypeParam, 4>(context, generate<TypeParam>(shape, 1000),
+                                              {.order = order});
         }
+        expect_sorted_pairs<TypeParam, 4>(context, generate<TypeParam>(shape, 70'000),
+                                          {.order = all_orders[turn++ % 4]});
     }
 }
 
 TYPED_TEST(RadixSortPairs, EveryValueSize) {
     const context context({.backend = backend::cpu, .threads = 2});
-    for (const std::size_t n : {std::size_t{257}, std::size_t{100'000}}) {
+    for (const std::size_t n : {std::size_t{257}, std::size_t{66'000}}) {
         const auto keys = generate<TypeParam>(distribution::zipf, n);
         expect_sorted_pairs<TypeParam, 1>(context, keys, {});
         expect_sorted_pairs<TypeParam, 2>(context, keys, {});
@@ -82,7 +82,7 @@ TYPED_TEST(RadixSortPairs, EveryValueSize) {
 
 TYPED_TEST(RadixSortPairs, EverySmallSize) {
     const context context({.backend = backend::cpu, .threads = 1});
-    for (std::size_t n = 0; n <= 300; ++n) {
+    for (std::size_t n = 0; n <= 300; n += step(13)) {
         SCOPED_TRACE(n);
         expect_sorted_pairs<TypeParam, 8>(context,
                                           generate<TypeParam>(distribution::specials, n, n), {});
