@@ -21,7 +21,7 @@ cmake/install-packages.sh "${install[@]}" build demo
 mkdir -p build
 log=build/demo.log
 echo "Building (the first time takes a few minutes; $log has the details)"
-if ! { cmake --preset demo && cmake --build build/demo -j "$jobs" --target h5sort; } >"$log" 2>&1; then
+if ! { cmake --preset demo ${LOOKBACK_CMAKE_ARGS:-} && cmake --build build/demo -j "$jobs" --target h5sort; } >"$log" 2>&1; then
     tail -n 30 "$log" >&2
     echo "demo.sh: error: the build failed (its last lines are above, all of it is in $log)" >&2
     exit 1
@@ -34,6 +34,10 @@ command=(build/demo/apps/h5sort data/flights.h5 -k origin -k dep_delay:desc -o "
 echo
 echo "\$ ${command[*]}"
 "${command[@]}"
+
+value_of() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" "$report"; }
+echo "$(value_of rows_out) flights sorted in $(value_of seconds | cut -c1-5) s, reading and writing included," \
+    "by the $(value_of backend) backend with $(value_of threads) threads"
 
 # The values of one column of the result, one a line, by the tools of HDF5 itself.
 first_rows() {

@@ -27,7 +27,7 @@ install(EXPORT lookback NAMESPACE lookback:: FILE lookbackTargets.cmake DESTINAT
 install(FILES ${PROJECT_BINARY_DIR}/lookbackConfig.cmake ${PROJECT_BINARY_DIR}/lookbackConfigVersion.cmake
         DESTINATION ${LOOKBACK_CMAKE_DIR})
 install(FILES ${PROJECT_BINARY_DIR}/lookback.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(FILES LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(LOOKBACK_APPS)
     file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
     install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

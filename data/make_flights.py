@@ -107,7 +107,7 @@ def write(columns, path):
             # Shuffled text compresses worse: its neighbouring bytes repeat as words.
             column = table.create_dataset(name, data=columns[name], dtype=kind, chunks=(CHUNK_ROWS,),
                                           shuffle=not kind.startswith("S"), compression="gzip",
-                                          compression_opts=9)
+                                          compression_opts=6)
             column.attrs["description"] = meaning
 
 
