@@ -13,6 +13,8 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 
 #include <unistd.h>
 
@@ -25,6 +27,12 @@ using key = std::uint64_t;
 // bits are live.
 key make_key(layout layout, std::uint64_t word) {
     return layout == layout::gzip ? word >> 24 : word;
+}
+
+io::filter filter_of(const std::string& text) {
+    const std::optional<io::filter> parsed = io::parse_filter(text);
+    if (!parsed) throw std::logic_error(text + " names no filter");
+    return *parsed;
 }
 
 io::transfer_options with_threads(int threads) {
@@ -89,7 +97,7 @@ public:
         io::storage_options storage;
         if (layout_ == layout::gzip) {
             storage.chunk_rows = 131072;
-            storage.filters = {*io::parse_filter("SHUF"), *io::parse_filter("GZIP=4")};
+            storage.filters = {filter_of("SHUF"), filter_of("GZIP=4")};
         }
         double seconds = 0;
         {
