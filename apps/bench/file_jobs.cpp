@@ -262,7 +262,7 @@ std::vector<job> file_jobs() {
     return {read_job("gzip", layout::gzip, 512 * mebibyte),
             read_job("contiguous", layout::contiguous, 1024 * mebibyte),
             write_job("gzip", layout::gzip, 256 * mebibyte),
-            write_job("contiguous", layout::contiguous, 1024 * mebibyte),
+            write_job("contiguous", layout::contiguous, 512 * mebibyte),
             process_job("contiguous", layout::contiguous),
             process_job("gzip", layout::gzip)};
 }
