@@ -2,6 +2,7 @@
 
 #include "io/byte_order.hpp"
 #include "io/hdf5_call.hpp"
+#include "io/lzf.hpp"
 #include "io/shuffle.hpp"
 
 #include <algorithm>
@@ -75,8 +76,8 @@ void chunk_codec::free_codec::operator()(libdeflate_decompressor* codec) const n
 
 bool chunk_codec::knows(std::span<const filter> filters) {
     return std::all_of(filters.begin(), filters.end(), [](const filter& filter) {
-        return filter.id == filter::deflate || filter.id == filter::shuffle ||
-               filter.id == filter::fletcher32;
+        return filter.id == filter::deflate || filter.id == filter::lzf ||
+               filter.id == filter::shuffle || filter.id == filter::fletcher32;
     });
 }
 
@@ -138,6 +139,8 @@ void chunk_codec::decode(std::span<const std::byte> raw, unsigned filter_mask, s
         std::size_t size = raw.size();
         if (step->id == filter::deflate) {
             size = inflate(raw, to, room);
+        } else if (step->id == filter::lzf) {
+            size = lzf_decode(raw, {to, room});
         } else if (size <= room) {
             const bool swap_now = last && swaps_in(*step);
             swapped |= swap_now;
@@ -155,18 +158,29 @@ void chunk_codec::decode(std::span<const std::byte> raw, unsigned filter_mask, s
     if (!swapped) swap_in_place(out, chunk_bytes_, swap_bytes_);
 }
 
-std::span<const std::byte> chunk_codec::encode(const std::byte* chunk) {
-    std::span<const std::byte> data(chunk, chunk_bytes_);
+std::span<const std::byte> chunk_codec::deflate(std::span<const std::byte> data, unsigned level,
+                                                scratch& buffer) {
+    if (!compressor_) compressor_.reset(libdeflate_alloc_compressor(static_cast<int>(level)));
+    if (!compressor_) throw error(error_kind::out_of_memory, "no memory to compress with");
+    const std::size_t bound = libdeflate_zlib_compress_bound(compressor_.get(), data.size());
+    std::byte* const to = buffer.reserve(bound);
+    return {to, libdeflate_zlib_compress(compressor_.get(), data.data(), data.size(), to, bound)};
+}
+
+chunk_codec::encoded chunk_codec::encode(const std::byte* chunk) {
+    encoded result{{chunk, chunk_bytes_}, 0};
+    auto& data = result.bytes;
     std::size_t next_buffer = 0;
     bool swapped = swap_bytes_ == 0;
     if (!swapped && (filters_.empty() || !swaps_in(filters_.front()))) {
-        std::byte* const to = buffers_[next_buffer++ % 2].reserve(chunk_bytes_ + checksum_bytes);
+        std::byte* const to = buffers_[next_buffer++ % 2].reserve(chunk_bytes_);
         std::memcpy(to, data.data(), data.size());
         swap_in_place(to, data.size(), swap_bytes_);
         data = {to, data.size()};
         swapped = true;
     }
-    for (const filter& filter : filters_) {
+    for (std::size_t i = 0; i < filters_.size(); ++i) {
+        const filter& filter = filters_[i];
         scratch& buffer = buffers_[next_buffer++ % 2];
         if (filter.id == filter::shuffle) {
             std::byte* const to = buffer.reserve(data.size());
@@ -175,17 +189,17 @@ std::span<const std::byte> chunk_codec::encode(const std::byte* chunk) {
             swapped = true;
             data = {to, data.size()};
         } else if (filter.id == filter::deflate) {
-            if (!compressor_) {
-                const unsigned level = filter.parameters.empty() ? 6 : filter.parameters[0];
-                compressor_.reset(libdeflate_alloc_compressor(static_cast<int>(level)));
+            data = deflate(data, filter.parameters.empty() ? 6 : filter.parameters[0], buffer);
+        } else if (filter.id == filter::lzf) {
+            // As h5py's: a chunk that does not shrink goes without.
+            std::byte* const to = buffer.reserve(data.size());
+            const std::size_t size = lzf_encode(data, {to, data.size() - 1});
+            if (size == 0) {
+                result.filter_mask |= 1U << i;
+                --next_buffer;
+            } else {
+                data = {to, size};
             }
-            if (!compressor_) throw error(error_kind::out_of_memory, "no memory to compress with");
-            const std::size_t bound =
-                libdeflate_zlib_compress_bound(compressor_.get(), data.size());
-            std::byte* const to = buffer.reserve(bound);
-            const std::size_t size =
-                libdeflate_zlib_compress(compressor_.get(), data.data(), data.size(), to, bound);
-            data = {to, size};
         } else {
             std::byte* const to = buffer.reserve(data.size() + checksum_bytes);
             std::memcpy(to, data.data(), data.size());
@@ -193,7 +207,7 @@ std::span<const std::byte> chunk_codec::encode(const std::byte* chunk) {
             data = {to, data.size() + checksum_bytes};
         }
     }
-    return data;
+    return result;
 }
 
 }  // namespace lookback::io

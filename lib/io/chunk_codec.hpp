@@ -1,4 +1,4 @@
-// Level lib/io, private: one chunk through gzip, shuffle and fletcher32, in any order.
+// Level lib/io, private: one chunk through gzip, lzf, shuffle and fletcher32, in any order.
 // Invariant: the bytes that HDF5's own filters read and write. One codec a thread.
 #pragma once
 
@@ -33,12 +33,18 @@ public:
     /// where they are damaged. `raw` may be overwritten.
     void decode(std::span<const std::byte> raw, unsigned filter_mask, std::byte* out);
 
-    /// Encodes chunk_bytes bytes; the result lies in `out` or in this codec until its next call,
-    /// or is `chunk` itself where nothing has to be done.
-    std::span<const std::byte> encode(const std::byte* chunk);
+    struct encoded {
+        std::span<const std::byte> bytes;
+        unsigned filter_mask = 0;  // filters that the chunk goes without
+    };
+    /// Encodes chunk_bytes bytes; the result lies in this codec until its next call, or is `chunk`
+    /// itself where nothing has to be done.
+    encoded encode(const std::byte* chunk);
 
 private:
     std::size_t inflate(std::span<const std::byte> raw, std::byte* out, std::size_t capacity);
+    std::span<const std::byte> deflate(std::span<const std::byte> data, unsigned level,
+                                       scratch& buffer);
     bool swaps_in(const filter& filter) const;
 
     std::string subject_;

@@ -105,18 +105,21 @@ void set_layout(const std::string& subject, const handle& properties, const exte
     if (!compact && !has_pointers) allocate_early(subject, properties);
 }
 
-// The source's properties; external files and virtual sources are left behind.
-handle copied_properties(const std::string& subject, const dataset& source) {
+// The source's properties; external files, virtual sources and fill values that are no numbers for
+// a numeric result are left behind.
+handle copied_properties(const std::string& subject, const dataset& source, bool new_type) {
     const handle own = checked_handle(subject, cannot_create,
                                       [&] { return H5Dget_create_plist(source.id().id()); });
-    if (source.layout() != layout::external && source.layout() != layout::virtual_dataset) {
+    const bool fill_fits = !new_type || source.type().key.has_value();
+    if (source.layout() != layout::external && source.layout() != layout::virtual_dataset &&
+        fill_fits) {
         return own;
     }
     const handle fresh =
         checked_handle(subject, cannot_create, [&] { return H5Pcreate(H5P_DATASET_CREATE); });
     H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
     checked(subject, cannot_create, [&] { return H5Pfill_value_defined(own.id(), &status); });
-    if (status == H5D_FILL_VALUE_USER_DEFINED) {
+    if (status == H5D_FILL_VALUE_USER_DEFINED && fill_fits) {
         std::vector<std::byte> value(source.type().bytes);
         const hid_t type = source.type().type.id();
         checked(subject, cannot_create,
@@ -127,23 +130,64 @@ handle copied_properties(const std::string& subject, const dataset& source) {
     return fresh;
 }
 
+// IEEE 754 binary16, which HDF5 1.10 has no name for; as h5py makes it.
+handle half_type() {
+    const handle type = checked_handle("HDF5 datatype", "cannot make a f16",
+                                       [] { return H5Tcopy(H5T_IEEE_F32LE); });
+    checked("HDF5 datatype", "cannot make a f16",
+            [&] { return H5Tset_fields(type.id(), 15, 10, 5, 0, 10); });
+    checked("HDF5 datatype", "cannot make a f16", [&] { return H5Tset_size(type.id(), 2); });
+    checked("HDF5 datatype", "cannot make a f16", [&] { return H5Tset_ebias(type.id(), 15); });
+    return type;
+}
+
 }  // namespace
+
+handle file_type(data_type type) {
+    if (type == data_type::f16) return half_type();
+    return checked_handle("HDF5 datatype", "cannot copy it", [&] {
+        switch (type) {
+            case data_type::i8:
+                return H5Tcopy(H5T_STD_I8LE);
+            case data_type::i16:
+                return H5Tcopy(H5T_STD_I16LE);
+            case data_type::i32:
+                return H5Tcopy(H5T_STD_I32LE);
+            case data_type::i64:
+                return H5Tcopy(H5T_STD_I64LE);
+            case data_type::u8:
+                return H5Tcopy(H5T_STD_U8LE);
+            case data_type::u16:
+                return H5Tcopy(H5T_STD_U16LE);
+            case data_type::u32:
+                return H5Tcopy(H5T_STD_U32LE);
+            case data_type::u64:
+                return H5Tcopy(H5T_STD_U64LE);
+            case data_type::f32:
+                return H5Tcopy(H5T_IEEE_F32LE);
+            default:
+                return H5Tcopy(H5T_IEEE_F64LE);
+        }
+    });
+}
 
 creation creation_like(const std::string& subject, const dataset& source, std::uint64_t rows,
                        const storage_options& storage) {
     const io::shape shape = resized(source.shape(), rows);
     const std::vector<filter>& filters = storage.filters ? *storage.filters : source.filters();
-    const extents chunk = chunk_for(shape, source.chunk(), storage.filters && !filters.empty(),
-                                    source.type().bytes, storage);
+    const std::size_t item_bytes = storage.type ? size_of(*storage.type) : source.type().bytes;
+    const extents chunk =
+        chunk_for(shape, source.chunk(), storage.filters && !filters.empty(), item_bytes, storage);
     creation result;
-    result.properties = copied_properties(subject, source);
+    result.properties = copied_properties(subject, source, storage.type.has_value());
     if (chunk.empty() || storage.filters) {
         set_filters(subject, result.properties, chunk.empty() ? std::vector<filter>() : filters);
     }
     if (!chunk.empty()) require_filters(subject, filters, true);
     const bool compact = source.layout() == layout::compact &&
-                         rows * source.row_bytes(form::stored) <= largest_compact_bytes;
-    set_layout(subject, result.properties, chunk, compact, source.type().has_pointers);
+                         rows * source.row_items() * item_bytes <= largest_compact_bytes;
+    set_layout(subject, result.properties, chunk, compact,
+               !storage.type && source.type().has_pointers);
     result.space = make_space(subject, shape);
     return result;
 }

@@ -15,6 +15,9 @@ struct creation {
     handle space;
 };
 
+/// The type of new datasets in the file: IEEE and two's complement, little-endian.
+handle file_type(data_type type);
+
 /// For a dataset like `source` with `rows` rows.
 creation creation_like(const std::string& subject, const dataset& source, std::uint64_t rows,
                        const storage_options& storage);

@@ -133,10 +133,14 @@ void describe_compound(hid_t type, element_type& out) {
 
 // Arrays and variable-length sequences: only what their base brings along.
 void describe_container(hid_t type, H5T_class_t type_class, element_type& out) {
-    const element_type base = describe_type(
+    element_type base = describe_type(
         checked_handle(type_subject, cannot_read, [&] { return H5Tget_super(type); }));
     out.has_pointers = base.has_pointers || type_class == H5T_VLEN;
     out.has_references = base.has_references;
+    if (type_class != H5T_ARRAY) return;
+    out.kind = element_kind::array;
+    out.elements = out.bytes / base.bytes;
+    out.fields.push_back({"", 0, std::move(base)});
 }
 
 }  // namespace
@@ -222,6 +226,8 @@ std::string element_type::name() const {
             }
             return text + "}";
         }
+        case element_kind::array:
+            return fmt::format("array of {} {}", elements, fields.front().type.name());
         case element_kind::reference:
             return "reference";
         case element_kind::other:

@@ -7,6 +7,7 @@
 #include <lookback/types.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ enum class element_kind {
     variable_string,
     complex,  ///< h5py's complex: compound {r, i}
     compound,
+    array,  ///< a fixed number of items of one type
     reference,
-    other,  ///< opaque, bit field, array, time, variable-length sequence
+    other,  ///< opaque, bit field, time, variable-length sequence
 };
 
 /// How an item lies in memory.
@@ -42,7 +44,8 @@ struct element_type {
     bool exact = false;            ///< with a key: the stored bits are the key's, but for order
     bool has_pointers = false;     ///< variable-length data inside: reclaim after reading
     bool has_references = false;   ///< object or region references inside
-    std::vector<field> fields;     ///< of a compound, in file order
+    std::vector<field> fields;     ///< of a compound, in file order; of an array its base, unnamed
+    std::uint64_t elements = 1;    ///< of an array: how many of the base
     handle type;                   ///< HDF5's own, a transient copy
 
     /// Bytes of an item in memory in this form. Throws error{invalid_argument} for native without

@@ -33,14 +33,21 @@ bool contains(const std::vector<std::string>& lines, std::string_view mark) {
     });
 }
 
-hid_t open_read_only(const std::string& path, bool lock_file) {
-    const handle access =
-        checked_handle(path, cannot_open, [] { return H5Pcreate(H5P_FILE_ACCESS); });
+handle access_properties(const std::string& path, bool lock_file) {
+    handle access = checked_handle(path, cannot_open, [] { return H5Pcreate(H5P_FILE_ACCESS); });
     if (!lock_file) {
         checked(path, cannot_open, [&] { return H5Pset_file_locking(access.id(), false, true); });
     }
+    return access;
+}
+
+// The first try, with a lock. `lines` says why it failed.
+hid_t open_locked(const std::string& path, std::vector<std::string>& lines) {
+    const handle access = access_properties(path, true);
     const auto lock = library_lock();
-    return H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+    const hid_t id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id());
+    if (id < 0) lines = take_error_lines();
+    return id;
 }
 
 object_kind kind_of_id(hid_t id) {
@@ -110,16 +117,18 @@ file file::open(const std::string& path) {
     require_readable_file(path);
     file result;
     result.path_ = path;
-    hid_t id = open_read_only(path, true);
+    std::vector<std::string> lines;
+    hid_t id = open_locked(path, lines);
     if (id < 0) {
-        const auto lines = take_error_lines();
         const bool lock_failed = contains(lines, "unable to lock") || contains(lines, "flock");
         const bool lock_is_held = contains(lines, fmt::format("errno = {},", EWOULDBLOCK));
         if (lock_failed && lock_is_held) {
             throw_io_error(path, cannot_open, "another process has it open for writing");
         }
         // Without a lock where none can be had; else once more for the error's own text.
-        id = checked(path, cannot_open, [&] { return open_read_only(path, !lock_failed); });
+        const handle access = access_properties(path, !lock_failed);
+        id = checked(path, cannot_open,
+                     [&] { return H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()); });
     }
     result.id_ = handle(id);
     return result;

@@ -18,7 +18,7 @@ struct plugin {
 };
 
 constexpr std::array plugins = {
-    plugin{32000, "lzf", "hdf5-plugin-lzf"},
+    plugin{filter::lzf, "lzf", "hdf5-plugin-lzf"},  // for its name: lib/io has its own
     plugin{307, "bzip2", "hdf5-filter-plugin"},
     plugin{32004, "lz4", "hdf5-filter-plugin"},
     plugin{32008, "bitshuffle", "hdf5-filter-plugin"},

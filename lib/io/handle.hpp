@@ -24,6 +24,8 @@ public:
     ~handle();
 
     id_type id() const noexcept { return id_; }
+    /// Gives the reference away.
+    id_type release() noexcept { return std::exchange(id_, none); }
     explicit operator bool() const noexcept { return id_ >= 0; }
 
 private:

@@ -1,5 +1,7 @@
 #include "io/hdf5_call.hpp"
 
+#include "io/lzf.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -53,6 +55,7 @@ constexpr std::array explanations = {
                 "the data are damaged: a szip chunk does not decode"},
     explanation{"checksum", "the file is damaged: a checksum of its metadata does not match"},
     explanation{"addr overflow", "the file is damaged or truncated: an address lies outside it"},
+    explanation{"not able to open external", "a file with external data is missing"},
     explanation{"unable to open external", "a file with external data is missing"},
 };
 
@@ -75,6 +78,12 @@ std::string reason_of(const std::vector<std::string>& lines, const std::source_l
 
 std::unique_lock<std::recursive_mutex> library_lock() {
     std::unique_lock lock(library_mutex());
+    static std::once_flag once;
+    std::call_once(once, [] {
+        // At exit HDF5 would close files that could not be flushed, and crash; see output.cpp.
+        H5dont_atexit();
+        register_lzf();
+    });
     // HDF5 prints its error stack by default; the setting is one a thread.
     thread_local const bool silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
     static_cast<void>(silent);

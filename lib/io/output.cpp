@@ -15,34 +15,6 @@ namespace {
 constexpr std::string_view cannot_write = "cannot write";
 constexpr std::string_view cannot_create = "cannot create the dataset";
 
-hid_t file_type(data_type type) {
-    switch (type) {
-        case data_type::i8:
-            return H5T_STD_I8LE;
-        case data_type::i16:
-            return H5T_STD_I16LE;
-        case data_type::i32:
-            return H5T_STD_I32LE;
-        case data_type::i64:
-            return H5T_STD_I64LE;
-        case data_type::u8:
-            return H5T_STD_U8LE;
-        case data_type::u16:
-            return H5T_STD_U16LE;
-        case data_type::u32:
-            return H5T_STD_U32LE;
-        case data_type::u64:
-            return H5T_STD_U64LE;
-        case data_type::f32:
-            return H5T_IEEE_F32LE;
-        case data_type::f64:
-            return H5T_IEEE_F64LE;
-        case data_type::f16:
-            break;
-    }
-    throw error(error_kind::invalid_argument, "datasets of f16 are made like others, not anew");
-}
-
 // Only this process ever opens the file beside, so it needs no lock; its own mark is another.
 handle access_properties(const std::string& subject) {
     handle access =
@@ -84,16 +56,16 @@ struct output_file::state {
     state& operator=(const state&) = delete;
     ~state() { close(); }
 
-    // True where HDF5 could write all that it still held.
-    bool close() noexcept {
-        if (!opened.id_) return true;
+    // Ends a file that nobody will see. HDF5 1.10 crashes when it closes a file that it could not
+    // flush, so such a file stays open until the process ends; it has no name any more.
+    void close() noexcept {
+        if (!opened.id_) return;
         const auto lock = library_lock();
         pending.clear();
-        const hid_t id = opened.id_.id();
-        const bool closed = H5Fclose(id) >= 0;
-        // After a failed flush HDF5 keeps the file open; nothing more is to be saved there.
-        opened.id_ = handle();
-        return closed;
+        const bool flushed = H5Fflush(opened.id_.id(), H5F_SCOPE_GLOBAL) >= 0;
+        const hid_t id = opened.id_.release();
+        if (flushed) H5Fclose(id);
+        take_error_lines();
     }
 
     std::string address(const std::string& path) const { return subject + ":" + path; }
@@ -126,8 +98,22 @@ struct output_file::state {
         if (H5Lexists(opened.id_.id(), path.c_str(), H5P_DEFAULT) > 0) {
             checked(address(path), "cannot replace",
                     [&] { return H5Ldelete(opened.id_.id(), path.c_str(), H5P_DEFAULT); });
+            remove_index(path);
         }
         take_error_lines();
+    }
+
+    // PyTables keeps the indexes of /g/t in /g/_i_t, and would go on to use them.
+    void remove_index(const std::string& path) {
+        const std::string index =
+            join_path(parent_path(path), fmt::format("_i_{}", path.substr(path.rfind('/') + 1)));
+        if (kind_of(opened, index) != object_kind::group) return;
+        checked(address(index), "cannot remove",
+                [&] { return H5Ldelete(opened.id_.id(), index.c_str(), H5P_DEFAULT); });
+        notices.push_back(
+            fmt::format("{}: PyTables' index of the replaced table is removed; "
+                        "create_index() makes it again",
+                        address(index)));
     }
 
     dataset create(const std::string& path, const handle& type, const creation& creation) {
@@ -207,15 +193,17 @@ void output_file::require_absent(const std::string& path) const {
 dataset output_file::create_like(const dataset& source, const std::string& path, std::uint64_t rows,
                                  const storage_options& storage) {
     const std::string target = normal_path(path);
-    if (source.type().has_references) {
+    if (source.type().has_references && !storage.type) {
         throw error(error_kind::invalid_argument,
                     fmt::format("{}: it holds references, which would point to nothing in {}",
                                 source.address(), state_->subject));
     }
     const creation creation = creation_like(state_->address(target), source, rows, storage);
     state_->make_room(target);
-    const handle type = checked_handle(state_->address(target), cannot_create,
-                                       [&] { return H5Tcopy(source.type().type.id()); });
+    const handle type = storage.type ? file_type(*storage.type)
+                                     : checked_handle(state_->address(target), cannot_create, [&] {
+                                           return H5Tcopy(source.type().type.id());
+                                       });
     dataset result = state_->create(target, type, creation);
     state_->add_attributes(source.id(), result.id(), target);
     update_row_count(state_->address(target), result.id(), rows);
@@ -228,9 +216,7 @@ dataset output_file::create(const std::string& path, data_type type, std::uint64
     const creation creation =
         creation_new(state_->address(target), size_of(type), rows, storage, beside);
     state_->make_room(target);
-    const handle copy = checked_handle(state_->address(target), cannot_create,
-                                       [&] { return H5Tcopy(file_type(type)); });
-    return state_->create(target, copy, creation);
+    return state_->create(target, file_type(type), creation);
 }
 
 std::vector<dataset> output_file::create_table_like(const table& source, const std::string& path,
@@ -280,7 +266,8 @@ void output_file::commit() {
     state_->set_references();
     checked(state_->subject, cannot_write,
             [&] { return H5Fflush(state_->opened.id().id(), H5F_SCOPE_GLOBAL); });
-    checked(state_->subject, cannot_write, [&] { return state_->close() ? 0 : -1; });
+    const hid_t id = state_->opened.id_.release();  // closed or not, it is of no use hereafter
+    checked(state_->subject, cannot_write, [&] { return H5Fclose(id); });
     state_->beside.publish();
 }
 

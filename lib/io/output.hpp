@@ -23,6 +23,9 @@ struct output_options {
 struct storage_options {
     std::optional<std::vector<filter>> filters;  ///< given = exactly these, in this order
     std::optional<std::uint64_t> chunk_rows;     ///< rows of a chunk
+    /// Another element type, little-endian; the fill value is converted, or dropped where the
+    /// source is no number.
+    std::optional<data_type> type;
 };
 
 class output_file {
@@ -63,7 +66,8 @@ public:
     /// Flushes, closes, syncs and renames. Datasets of this output must not be used afterwards.
     void commit();
 
-    /// What could not be carried over, one line each (references to objects of another file).
+    /// What could not be carried over, one line each: references to objects that are not there,
+    /// PyTables' indexes of tables that were replaced.
     const std::vector<std::string>& notices() const noexcept;
 
 private:

@@ -122,10 +122,8 @@ private:
         const auto lock = library_lock();
         stage_timer timer(job_.options.counters, stage::read);
         const std::vector<hsize_t> at(offset.begin(), offset.end());
-        hsize_t size = 0;
         const hid_t id = job_.source.id().id();
-        checked(job_.access.subject, cannot_read,
-                [&] { return H5Dget_chunk_storage_size(id, at.data(), &size); });
+        const hsize_t size = stored_size(id, at);
         if (size == 0) return {};
         if (direct != nullptr && size != grid_.chunk_bytes()) {
             throw_io_error(job_.access.subject, cannot_read,
@@ -137,6 +135,18 @@ private:
                 [&] { return H5Dread_chunk(id, H5P_DEFAULT, at.data(), &mask, to); });
         timer.add_bytes(size);
         return {to, size};
+    }
+
+    // 0 where the chunk was never written: HDF5 1.10 calls that an error.
+    hsize_t stored_size(hid_t id, const std::vector<hsize_t>& at) const {
+        hsize_t size = 0;
+        if (H5Dget_chunk_storage_size(id, at.data(), &size) >= 0) return size;
+        const auto lines = take_error_lines();
+        for (const auto& line : lines) {
+            if (line.find("not allocated") != std::string::npos) return 0;
+        }
+        throw_io_error(job_.access.subject, cannot_read,
+                       lines.empty() ? "a chunk cannot be found" : lines.front());
     }
 
     const read_job& job_;

@@ -72,26 +72,10 @@ const std::byte* in_file_order(const write_job& job, const std::byte* from, std:
     return to;
 }
 
-void write_contiguous(const write_job& job) {
-    const std::uint64_t batch = std::max<std::uint64_t>(1, slice_bytes / job.access.row_bytes);
-    for_each_item((job.rows + batch - 1) / batch, job.options, [&] {
-        return [&, made = scratch(), swapped = scratch()](std::uint64_t item) mutable {
-            const std::uint64_t row = job.first + item * batch;
-            const std::uint64_t count = std::min(batch, job.first + job.rows - row);
-            const std::uint64_t bytes = count * job.access.row_bytes;
-            const std::byte* from = job.take(row, count, made);
-            from = in_file_order(job, from, bytes, swapped);
-            stage_timer timer(job.options.counters, stage::write);
-            pwrite_all(job, from, bytes, job.access.file_offset + row * job.access.row_bytes);
-            timer.add_bytes(bytes);
-            job.written(bytes);
-        };
-    });
-}
-
 /// An encoded chunk on its way to the file.
 struct encoded_chunk {
     std::uint64_t chunk = 0;
+    unsigned filter_mask = 0;
     scratch bytes;
     std::size_t size = 0;
 };
@@ -137,9 +121,10 @@ private:
             grid_.copy_in(chunk, rows, whole, from, rows.first);
             data = whole;
         }
-        const std::span<const std::byte> bytes = codec_.encode(data);
+        const auto [bytes, filter_mask] = codec_.encode(data);
         encoded_chunk result;
         result.chunk = chunk;
+        result.filter_mask = filter_mask;
         result.size = bytes.size();
         std::memcpy(result.bytes.reserve(bytes.size()), bytes.data(), bytes.size());
         timer.add_bytes(bytes.size());
@@ -161,8 +146,8 @@ void write_unit(const write_job& job, const chunk_grid& grid, const encoded_unit
         const auto offset = grid.offset(chunk.chunk);
         const std::vector<hsize_t> at(offset.begin(), offset.end());
         checked(job.access.subject, cannot_write, [&] {
-            return H5Dwrite_chunk(job.target.id().id(), H5P_DEFAULT, 0, at.data(), chunk.size,
-                                  chunk.bytes.data());
+            return H5Dwrite_chunk(job.target.id().id(), H5P_DEFAULT, chunk.filter_mask, at.data(),
+                                  chunk.size, chunk.bytes.data());
         });
         timer.add_bytes(chunk.size);
     }
@@ -193,28 +178,29 @@ void write_chunks(const write_job& job) {
         [&] { queue.abort(); });
 }
 
-/// Rows on their way to H5Dwrite.
+/// Rows on their way to the file as they are.
 struct row_batch {
     std::uint64_t row = 0, rows = 0;
     scratch made, swapped;
     const std::byte* from = nullptr;
 };
 
-void write_through_hdf5(const write_job& job) {
-    const std::uint64_t batch = rows_at_once(job.target, job.access.row_bytes);
+// Makes batches in threads; `put` writes them, in order and one at a time: two writers to one file
+// fight for its lock (two of them take three times as long as one).
+template <class Put>
+void write_batches(const write_job& job, std::uint64_t batch, const Put& put) {
     ordered_queue<row_batch> queue(window_of(job.options));
-    const auto write_batch = [&](const row_batch& batch_rows) {
-        const auto selection = select_rows(job.target, batch_rows.row, batch_rows.rows);
+    const auto write_batch = [&](const row_batch& rows) {
+        const std::uint64_t bytes = rows.rows * job.access.row_bytes;
         stage_timer timer(job.options.counters, stage::write);
-        checked(job.access.subject, cannot_write, [&] {
-            return H5Dwrite(job.target.id().id(), job.access.memory_type.id(),
-                            selection.memory_space.id(), selection.file_space.id(), H5P_DEFAULT,
-                            batch_rows.from);
-        });
-        timer.add_bytes(batch_rows.rows * job.access.row_bytes);
-        job.written(batch_rows.rows * job.access.row_bytes);
+        put(rows, bytes);
+        timer.add_bytes(bytes);
+        job.written(bytes);
     };
-    for_each_item((job.rows + batch - 1) / batch, job.options,
+    transfer_options options = job.options;
+    // Memory that is written as it is leaves the other threads nothing to do.
+    if (job.memory != nullptr && job.access.swap_bytes == 0) options.threads = 1;
+    for_each_item((job.rows + batch - 1) / batch, options,
                   [&] {
                       return [&](std::uint64_t item) {
                           row_batch rows;
@@ -227,6 +213,25 @@ void write_through_hdf5(const write_job& job) {
                       };
                   },
                   [&] { queue.abort(); });
+}
+
+void write_contiguous(const write_job& job) {
+    const std::uint64_t batch = std::max<std::uint64_t>(1, slice_bytes / job.access.row_bytes);
+    write_batches(job, batch, [&](const row_batch& rows, std::uint64_t bytes) {
+        pwrite_all(job, rows.from, bytes, job.access.file_offset + rows.row * job.access.row_bytes);
+    });
+}
+
+void write_through_hdf5(const write_job& job) {
+    const std::uint64_t batch = rows_at_once(job.target, job.access.row_bytes);
+    write_batches(job, batch, [&](const row_batch& rows, std::uint64_t) {
+        const auto selection = select_rows(job.target, rows.row, rows.rows);
+        checked(job.access.subject, cannot_write, [&] {
+            return H5Dwrite(job.target.id().id(), job.access.memory_type.id(),
+                            selection.memory_space.id(), selection.file_space.id(), H5P_DEFAULT,
+                            rows.from);
+        });
+    });
 }
 
 void run(const write_job& job) {
