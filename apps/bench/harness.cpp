@@ -46,7 +46,7 @@ public:
         reporter_.SetOutputStream(&file_);
         reporter_.SetErrorStream(&file_);
     }
-    void add(const benchmark::BenchmarkReporter::Context& context, std::vector<run> runs) {
+    void add(const benchmark::BenchmarkReporter::Context& context, const std::vector<run>& runs) {
         if (!started_) started_ = reporter_.ReportContext(context);
         reporter_.ReportRuns(runs);
         file_.flush();
@@ -117,7 +117,7 @@ public:
         }
         return right_;
     }
-    std::vector<run> runs() && { return std::move(runs_); }
+    const std::vector<run>& runs() const { return runs_; }
 
     void print() const {
         const auto ours =
@@ -204,7 +204,7 @@ bool run_jobs(const std::vector<job>& jobs, const settings& settings,
         match match(job, settings);
         right = match.play(collector) && right;
         match.print();
-        if (report) report->add(collector.context(), std::move(match).runs());
+        if (report) report->add(collector.context(), match.runs());
     }
     return right;
 }

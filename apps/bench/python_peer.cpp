@@ -21,6 +21,7 @@ namespace {
 
 std::vector<char*> argument_list(std::vector<std::string>& words) {
     std::vector<char*> list;
+    list.reserve(words.size() + 1);
     for (auto& word : words) list.push_back(word.data());
     list.push_back(nullptr);
     return list;

@@ -79,7 +79,7 @@ address parse_beside(std::string_view text, const address& input) {
     if (text.front() == '/' && possible_splits(text).empty() && !is_file(std::string(text))) {
         return {input.file, io::normal_path(std::string(text))};
     }
-    const address elsewhere = parse_address(text);
+    address elsewhere = parse_address(text);
     if (is_file(elsewhere.file) && !elsewhere.object.empty()) return elsewhere;
     if (text.front() == '/') return {input.file, io::normal_path(std::string(text))};
     return {input.file, io::join_path(io::parent_path(input.object), std::string(text))};

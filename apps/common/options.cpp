@@ -60,7 +60,7 @@ std::vector<std::string> long_names(const po::options_description& all) {
 [[noreturn]] void refuse_unknown(const app_description& app, const po::options_description& all,
                                  const std::string& option, const std::string& where) {
     const std::string name = option.substr(0, option.find('='));
-    const std::string typed = name.rfind("-", 0) == 0 ? name : "--" + name;
+    const std::string typed = name.starts_with('-') ? name : "--" + name;
     const std::string near = nearest(typed, long_names(all));
     refuse(fmt::format("unknown option '{}'{}; {}", where.empty() ? name : typed, where,
                        near.empty() ? fmt::format("see {} --help", app.name)
@@ -171,10 +171,10 @@ std::string option_help(const po::option_description& option) {
     constexpr std::size_t width = 80;
     const std::string dashed =
         option.canonical_display_name(po::command_line_style::allow_dash_for_short);
-    const bool has_short = dashed.rfind("--", 0) != 0;
+    const bool has_short = dashed.size() == 2 && dashed[0] == '-';
     std::string head = has_short ? fmt::format("  {}, --{}", dashed, option.long_name())
                                  : fmt::format("      --{}", option.long_name());
-    if (option.semantic()->max_tokens() > 0) head += " " + option.semantic()->name();
+    if (option.semantic()->max_tokens() > 0) head.append(" ").append(option.semantic()->name());
     std::string text = head.size() + 2 > indent ? head + "\n" + std::string(indent, ' ')
                                                 : head + std::string(indent - head.size(), ' ');
     std::size_t column = indent;
@@ -257,6 +257,18 @@ std::string help_text(const app_description& app) {
     text += fmt::format("\nExamples:\n{}", app.examples);
     text += "\nExit status: 0 done; 1 the answer is no; 2 anything else.\n";
     return text;
+}
+
+bool given(const command_line& line, const char* name) {
+    const auto& value = line.values[name];
+    if (value.empty()) return false;
+    return value.value().type() != typeid(bool) || value.as<bool>();
+}
+
+void refuse_pair(const command_line& line, const char* first, const char* second,
+                 std::string_view why) {
+    if (!given(line, first) || !given(line, second)) return;
+    refuse(fmt::format("--{} and --{} exclude each other: {}", first, second, why));
 }
 
 std::vector<std::string> split_names(std::string_view option, std::string_view text) {

@@ -68,6 +68,13 @@ boost::program_options::value_semantic* text_option(const char* placeholder);
 boost::program_options::value_semantic* list_option(const char* placeholder);
 boost::program_options::value_semantic* flag_option();
 
+/// Whether the option stands on the line or in the config file (a flag: and is on).
+bool given(const command_line& line, const char* name);
+
+/// Throws error{invalid_argument} where both options are given.
+void refuse_pair(const command_line& line, const char* first, const char* second,
+                 std::string_view why);
+
 /// "a,b" as names, in order; a name may stand in double quotes. Empty names are an error.
 std::vector<std::string> split_names(std::string_view option, std::string_view text);
 

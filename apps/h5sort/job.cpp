@@ -9,7 +9,6 @@
 #include <lookback/order.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -20,8 +19,7 @@ namespace {
 
 class sort_job {
 public:
-    sort_job(const plan& planned, const request& wanted, const context& context, stages& timed,
-             report& told);
+    sort_job(const plan& planned, const request& wanted, const context& context, session& session);
     void run();
 
 private:
@@ -30,7 +28,7 @@ private:
     template <class Index>
     void run_index();
     template <class Index>
-    void write_columns(std::span<const Index> index, key_values& keys, held_column& rows);
+    void write_columns(std::span<const Index> index, key_values& keys, const held_column& rows);
 
     void sort_keys_in_place(void* values);
     void sort_with_payload(void* keys, held_column& payload);
@@ -44,8 +42,7 @@ private:
     const plan& plan_;
     const request& wanted_;
     const context& context_;
-    report& told_;
-    io::transfer_counters counters_;
+    session& session_;
     io::transfer_options transfer_;
     io::output_file output_;
     std::vector<io::dataset> targets_;
@@ -70,16 +67,17 @@ std::uint64_t bytes_to_read(const plan& planned, const request& wanted) {
 }
 
 sort_job::sort_job(const plan& planned, const request& wanted, const context& context,
-                   stages& timed, report& told)
+                   session& session)
     : plan_(planned),
       wanted_(wanted),
       context_(context),
-      told_(told),
-      transfer_{context.threads(), &counters_, {}},
-      output_(wanted.output.file, wanted.output_mode),
-      read_(timed.add("read", bytes_to_read(planned, wanted), &counters_.bytes_in)),
-      sort_(timed.add("sort", planned.key_bytes())),
-      write_(timed.add("write", bytes_to_write(planned, wanted), &counters_.bytes_out)) {
+      session_(session),
+      transfer_{context.threads(), &session.counters, {}},
+      output_(wanted.output.target.file, wanted.output.mode),
+      read_(session.timed.add("read", bytes_to_read(planned, wanted), &session.counters.bytes_in)),
+      sort_(session.timed.add("sort", planned.key_bytes())),
+      write_(session.timed.add("write", bytes_to_write(planned, wanted),
+                               &session.counters.bytes_out)) {
     // What exists already is found now, not after an hour of sorting.
     if (!plan_.index_path.empty()) output_.require_absent(plan_.index_path);
     if (wanted_.index_only) return;
@@ -111,13 +109,13 @@ void sort_job::run() {
     const stage_scope scope(write_);
     targets_.clear();
     output_.commit();
-    told_.strategy = name_of(plan_.how);
-    told_.bytes_in = counters_.bytes_in;
-    told_.bytes_out = counters_.bytes_out;
-    if (wanted_.common.quiet) return;
-    for (const std::string& notice : output_.notices()) {
-        std::fprintf(stderr, "h5sort: note: %s\n", notice.c_str());
-    }
+    session_.told.output = address{wanted_.output.target.file,
+                                   wanted_.index_only ? plan_.index_path : plan_.output_path}
+                               .text();
+    session_.told.strategy = name_of(plan_.how);
+    session_.told.bytes_in = session_.counters.bytes_in;
+    session_.told.bytes_out = session_.counters.bytes_out;
+    for (const std::string& notice : output_.notices()) session_.note(notice);
 }
 
 held_column sort_job::read_column(std::size_t c, io::form form) {
@@ -129,9 +127,9 @@ held_column sort_job::read_column(std::size_t c, io::form form) {
 
 void sort_job::make_targets(std::uint64_t rows) {
     const io::table& first = plan_.first();
-    told_.rows_out = rows;
+    session_.told.rows_out = rows;
     if (wanted_.index_only) return;
-    targets_ = output_.create_table_like(first, plan_.output_path, rows, wanted_.storage,
+    targets_ = output_.create_table_like(first, plan_.output_path, rows, wanted_.output.storage,
                                          wanted_.copy_rest);
     // PyTables and pandas tell what their rows mean in the attributes of the group around them.
     const std::string from = io::parent_path(first.path());
@@ -268,13 +266,14 @@ void sort_job::run_index() {
 
 // Columns that are keys are in memory already and go first; each is given back when written.
 template <class Index>
-void sort_job::write_columns(std::span<const Index> index, key_values& keys, held_column& rows) {
+void sort_job::write_columns(std::span<const Index> index, key_values& keys,
+                             const held_column& rows) {
     if (!plan_.index_path.empty()) {
         const stage_scope scope(write_);
         const io::dataset& beside =
             plan_.keys.front().parts.front();  // an argsort is stored as the key is
         write_index<Index>(output_.create(plan_.index_path, data_type::i64, index.size(),
-                                          wanted_.storage, &beside),
+                                          wanted_.output.storage, &beside),
                            index, transfer_);
     }
     if (wanted_.index_only || index.empty()) return;
@@ -289,21 +288,25 @@ void sort_job::write_columns(std::span<const Index> index, key_values& keys, hel
         }
         keys.release(k);
     }
-    for (std::size_t c = 0; c < targets_.size(); ++c) {
-        if (written[c]) continue;
-        const held_column column =
-            plan_.hold_rows ? std::move(rows) : read_column(c, io::form::stored);
+    const auto write_column = [&](std::size_t c, const held_column& column) {
         const stage_scope scope(write_);
         write_gathered<Index>(targets_[c], column.data(), column.rows(), column.row_bytes(),
                               column.form(), index, transfer_);
+    };
+    if (plan_.hold_rows) {
+        write_column(0, rows);
+        return;
+    }
+    for (std::size_t c = 0; c < targets_.size(); ++c) {
+        if (!written[c]) write_column(c, read_column(c, io::form::stored));
     }
 }
 
 }  // namespace
 
-void run_sort(const plan& planned, const request& wanted, const context& context, stages& timed,
-              report& told) {
-    sort_job(planned, wanted, context, timed, told).run();
+void run_sort(const plan& planned, const request& wanted, const context& context,
+              session& session) {
+    sort_job(planned, wanted, context, session).run();
 }
 
 }  // namespace lookback::apps::h5sort

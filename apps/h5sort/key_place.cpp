@@ -100,7 +100,7 @@ std::vector<std::string> field_names(const io::element_type& type) {
                        table.file_path(), table.path(), name, fmt::join(names, ", "), help));
 }
 
-void require_order(const io::dataset& dataset, const key_column& key) {
+void require_order(const io::dataset& dataset, const key_column& key, bool in_group) {
     const io::element_type& type = key.type;
     const std::string where =
         key.field ? fmt::format("{}: '{}'", dataset.address(), key.name) : dataset.address();
@@ -112,7 +112,8 @@ void require_order(const io::dataset& dataset, const key_column& key) {
                         where));
     }
     if (!type.fields.empty()) {
-        const bool table_itself = !key.field;
+        // "wave.r" in a group; "r" where the dataset is the table.
+        const bool table_itself = !key.field && !in_group;
         refuse(fmt::format("{} is {}; name a field to sort by: -k {}{}", where, type.name(),
                            table_itself ? "" : key.name + ".", type.fields.front().name));
     }
@@ -154,7 +155,7 @@ std::optional<key_column> find_key(const io::table& table, const key_request& wa
                        c,
                        std::move(found->field),
                        std::move(found->type)};
-        require_order(dataset, key);
+        require_order(dataset, key, table.kind() == io::table_kind::group);
         return key;
     }
     return std::nullopt;

@@ -1,13 +1,12 @@
 #include "h5sort/plan.hpp"
 
-#include "common/columns.hpp"
+#include "common/input.hpp"
 #include "common/size.hpp"
 #include "h5sort/key_place.hpp"
 
 #include <lookback/error.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -18,22 +17,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) {
     throw error(error_kind::invalid_argument, message);
-}
-
-std::string address_of(const io::table& table) {
-    return table.file_path() + ":" + table.path();
-}
-
-io::table open_input(const address& named, const std::vector<std::string>& columns) {
-    const io::file file = io::file::open(named.file);
-    const std::string path = named.object.empty() ? io::find_only_table(file) : named.object;
-    if (io::kind_of(file, path) == io::object_kind::missing) {
-        std::vector<std::string> there;
-        for (const auto& child : io::children(file, "/")) there.push_back("/" + child.name);
-        refuse(fmt::format("{}: there is no object '{}'; the file has {}", named.file, path,
-                           there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
-    }
-    return io::table::open(file, path, columns);
 }
 
 // Inputs of a merge are one table cut in pieces.
@@ -56,16 +39,7 @@ void require_alike(const io::table& first, const io::table& other) {
 
 std::optional<io::dataset> open_segments(const request& wanted, const io::table& table) {
     if (wanted.segments.empty()) return std::nullopt;
-    const address input{table.file_path(), table.path()};
-    address named = parse_beside(wanted.segments, input);
-    const io::file file = named.file == input.file ? table.source() : io::file::open(named.file);
-    // Beside a group's columns means in the group.
-    const std::string inside = io::join_path(table.path(), wanted.segments);
-    if (table.kind() == io::table_kind::group && wanted.segments.front() != '/' &&
-        named.file == input.file && io::kind_of(file, inside) == io::object_kind::dataset) {
-        named.object = inside;
-    }
-    io::dataset offsets = io::dataset::open(file, named.object);
+    io::dataset offsets = open_beside(wanted.segments, table);
     const auto kind = offsets.type().kind;
     if (kind != io::element_kind::integer || offsets.shape().dims.size() != 1) {
         refuse(fmt::format("{}: segment offsets are one row of integers, and this is {}",
@@ -166,18 +140,17 @@ bool should_hold_rows(plan planned, const request& wanted, const context& contex
 void set_output_paths(plan& planned, const request& wanted) {
     const io::table& table = planned.first();
     planned.output_path = table.path();
-    if (!wanted.output.object.empty()) {
+    if (!wanted.output.target.object.empty()) {
         const std::string& named = wanted.inputs.front().object;
         // A pandas group stands for the table inside it; so does the output's.
         const bool inside = !named.empty() && named != table.path();
-        planned.output_path = inside ? wanted.output.object + table.path().substr(named.size())
-                                     : wanted.output.object;
+        planned.output_path = inside
+                                  ? wanted.output.target.object + table.path().substr(named.size())
+                                  : wanted.output.target.object;
     }
     if (wanted.index.empty()) return;
     const std::string& path = planned.output_path;
-    planned.index_path = io::normal_path(wanted.index.front() == '/'
-                                             ? wanted.index
-                                             : io::join_path(io::parent_path(path), wanted.index));
+    planned.index_path = path_beside(wanted.index, path);
     std::vector<std::string> written{path};
     if (table.kind() == io::table_kind::group) {
         for (const auto& name : table.column_names()) written.push_back(io::join_path(path, name));
@@ -210,7 +183,7 @@ std::uint64_t plan::table_bytes() const {
 plan make_plan(const request& wanted, const context& context) {
     plan planned;
     for (const address& named : wanted.inputs) {
-        planned.inputs.push_back(open_input(named, wanted.columns));
+        planned.inputs.push_back(open_table(named, wanted.columns));
         planned.rows += planned.inputs.back().rows();
         require_alike(planned.first(), planned.inputs.back());
     }
@@ -278,13 +251,13 @@ std::string plan_text(const plan& planned, const request& wanted, const context&
                         context.threads(), name_of(planned.how));
     if (wanted.check != check_mode::off) return text;
     if (!wanted.index_only) {
-        text += fmt::format("write   {}:{}{}\n", wanted.output.file, planned.output_path,
-                            wanted.output_mode.truncate    ? "  (replaces the file)"
-                            : wanted.output_mode.overwrite ? "  (replaces the object)"
+        text += fmt::format("write   {}:{}{}\n", wanted.output.target.file, planned.output_path,
+                            wanted.output.mode.truncate    ? "  (replaces the file)"
+                            : wanted.output.mode.overwrite ? "  (replaces the object)"
                                                            : "");
     }
     if (!planned.index_path.empty()) {
-        text += fmt::format("write   {}:{}  i64, the permutation\n", wanted.output.file,
+        text += fmt::format("write   {}:{}  i64, the permutation\n", wanted.output.target.file,
                             planned.index_path);
     }
     text += fmt::format("memory  at most {}\n", size_text(planned.memory_bytes));

@@ -45,18 +45,12 @@ option_group work_options() {
 
 option_group output_options() {
     option_group group{"Output", {}};
+    add_output_options(group.options);
     auto add = group.options.add_options();
-    add("output,o", text_option("FILE[:/PATH]"),
-        "where to write (default path: the input's); may be the input file");
     add("index", text_option("NAME"),
         "write the permutation (argsort, int64) as NAME beside the output");
     add("index-only", flag_option(), "write the permutation of --index and nothing else");
-    add("overwrite", flag_option(), "replace output objects that exist");
-    add("truncate", flag_option(), "replace the output file as a whole");
     add("copy-rest", flag_option(), "copy the group's other objects as they are");
-    add("filter,f", list_option("FILTER"),
-        "filters instead of the input's, in order: NONE, SHUF, GZIP=n, FLET, LZF, ... as h5repack");
-    add("chunk", text_option("N"), "rows of a chunk, instead of the input's");
     return group;
 }
 
@@ -64,18 +58,6 @@ bool strip_suffix(std::string_view& text, std::string_view suffix) {
     if (!text.ends_with(suffix)) return false;
     text.remove_suffix(suffix.size());
     return true;
-}
-
-void refuse_pair(const command_line& line, const char* first, const char* second,
-                 std::string_view why) {
-    const auto given = [&](const char* name) {
-        const auto& value = line.values[name];
-        if (value.empty()) return false;
-        return value.value().type() != typeid(bool) || value.as<bool>();
-    };
-    if (given(first) && given(second)) {
-        refuse(fmt::format("--{} and --{} exclude each other: {}", first, second, why));
-    }
 }
 
 void refuse_contradictions(const command_line& line) {
@@ -87,7 +69,6 @@ void refuse_contradictions(const command_line& line) {
     for (const char* other : {"unique", "head", "merge"}) {
         refuse_pair(line, "segments", other, "the segments would change");
     }
-    refuse_pair(line, "overwrite", "truncate", "one replaces an object, the other the file");
     if (line.flag("index-only") && !line.has("index")) {
         refuse("--index-only needs --index NAME, the name of the permutation");
     }
@@ -114,23 +95,11 @@ void read_inputs(const command_line& line, request& wanted) {
 }
 
 void read_output(const command_line& line, request& wanted) {
-    if (line.has("output")) {
-        wanted.output = parse_address(line.text("output"));
-    } else if (wanted.check == check_mode::off) {
+    wanted.output = read_output_options(line);
+    if (wanted.output.target.file.empty() && wanted.check == check_mode::off) {
         refuse("no output given; add -o FILE[:/PATH] (or -c to check the order only)");
     }
-    wanted.output_mode = {line.flag("overwrite"), line.flag("truncate")};
     wanted.copy_rest = line.flag("copy-rest");
-    if (line.has("filter")) {
-        auto& filters = wanted.storage.filters.emplace();
-        for (const std::string& text : line.list("filter")) {
-            if (const auto filter = io::parse_filter(text)) filters.push_back(*filter);
-        }
-    }
-    if (line.has("chunk")) {
-        wanted.storage.chunk_rows =
-            static_cast<std::uint64_t>(parse_count("--chunk", line.text("chunk"), 1));
-    }
     if (!wanted.common.tmp.empty() && !std::filesystem::is_directory(wanted.common.tmp)) {
         refuse(fmt::format("option '--tmp': '{}' is not a folder", wanted.common.tmp));
     }

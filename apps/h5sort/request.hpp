@@ -4,7 +4,7 @@
 
 #include "common/address.hpp"
 #include "common/options.hpp"
-#include "io/output.hpp"
+#include "common/output_options.hpp"
 
 #include <lookback/radix_sort.hpp>
 
@@ -26,7 +26,7 @@ enum class check_mode { off, tell, quiet };
 
 struct request {
     std::vector<address> inputs;  ///< one, or with merge one or more
-    address output;               ///< file empty where nothing is written
+    output_request output;
     std::vector<key_request> keys;
     sort_order values_order;  ///< where no key is given
     bool unique = false;
@@ -38,8 +38,6 @@ struct request {
     std::string segments;  ///< as typed
     std::vector<std::string> columns;
     bool copy_rest = false;
-    io::storage_options storage;
-    io::output_options output_mode;
     common_options common;
 };
 

@@ -72,23 +72,24 @@ LOOKBACK_HD tile_message<typename Codec::value_type> poll(slot_array slots, inde
 }
 
 /// Publishes `value` in the place of a tile that is late; true if this call installed it. Where the
-/// owner (or another helper) was first, its words stand and this value is dropped.
+/// owner was first its words stand and this value is dropped. Helpers of one tile must compute the
+/// same bits: then each completes what another one began, and nobody waits for a stopped helper.
 template <class Codec, class Access>
 LOOKBACK_HD bool install(slot_array slots, index_t tile, std::uint32_t epoch,
                          const typename Codec::value_type& value) {
     std::uint64_t* slot = slots.slot(tile);
+    bool installed = false;
     for (int word = 0; word < Codec::words; ++word) {
-        const std::uint64_t expected = Access::load(slot + word);
-        // Only a word of this epoch counts as published; decode() of a single word tells.
-        if constexpr (Codec::uses_epoch) {
-            if (static_cast<std::uint32_t>(expected >> 34) == epoch) return false;
-        } else {
-            if (expected != 0) return false;
-        }
         const std::uint64_t desired = Codec::encode(tile_state::helped, epoch, value, word);
-        if (!Access::install(slot + word, expected, desired)) return false;
+        const std::uint64_t found = Access::load(slot + word);
+        const bool free = !Codec::is_published(found, epoch);
+        if (free && Access::install(slot + word, found, desired)) {
+            installed = installed || word == 0;
+        } else if (Access::load(slot + word) != desired) {
+            return false;
+        }
     }
-    return true;
+    return installed;
 }
 
 /// A window of `Width` earlier tiles read by one thread. Entry Width - 1 is the nearest tile.
@@ -126,9 +127,9 @@ public:
     }
 
 private:
-    value_type values_[Width];
-    std::uint32_t prefix_mask_;
-    std::uint32_t empty_mask_;
+    value_type values_[Width]{};
+    std::uint32_t prefix_mask_ = 0;
+    std::uint32_t empty_mask_ = 0;
 };
 
 /// Index of the highest set bit; mask != 0.
@@ -195,6 +196,18 @@ LOOKBACK_HD typename Window::value_type range_total(slot_array slots, index_t be
 /// Waits for as long as it takes.
 struct patient_waiter {
     LOOKBACK_HD void stalled(index_t /*tile*/, std::uint32_t /*polls*/) const {}
+};
+
+/// For debug builds: a tile that has not published after `limit` polls is told to
+/// report(tile, polls), which throws or traps, so that a broken schedule does not hang.
+template <class Report>
+struct bounded_waiter {
+    std::uint32_t limit;
+    Report report;
+
+    LOOKBACK_HD void stalled(index_t tile, std::uint32_t polls) const {
+        if (polls >= limit) report(tile, polls);
+    }
 };
 
 }  // namespace lookback::core

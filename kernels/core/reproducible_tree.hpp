@@ -6,12 +6,15 @@
 //   row     32 lanes; a lane's prefix inside the row by Kogge-Stone steps of 1, 2, 4, 8, 16
 //   warp    `rows` rows, carried left to right
 //   tile    `warps` warps, their totals carried left to right
-//   group   256 tiles: 32 at a time by Kogge-Stone, those partial results carried left to right
+//   chunk   32 tiles; a tile's prefix inside the chunk by Kogge-Stone, as the lanes of a row
+//   group   8 chunks, their totals carried left to right
 //   whole   group totals carried left to right, beginning with init where there is one
 //
 // An item's result is op(op(op(op(before_tile, before_warp), before_row), before_lane), in_lane),
-// where each "before" is the combination of what precedes inside the next larger unit, and is left
-// out (not replaced by an identity) where nothing precedes.
+// where each "before" is the combination of what precedes inside the next larger unit and
+// before_tile = op(before_group, op(before_chunk, before_in_chunk)). Where nothing precedes it is
+// left out; the identities -0.0 and 1.0 in its place give the same bits. For an exclusive scan
+// in_lane ends before the item, and is left out for the first item of a lane.
 #pragma once
 
 #include <lookback/kernels/core/platform.hpp>

@@ -40,6 +40,10 @@ struct count_codec {
                                                                  std::uint32_t /*epoch*/) {
         return {static_cast<tile_state>(slot[0] >> 62), slot[0] & ~(std::uint64_t{3} << 62)};
     }
+    /// Whether one word of a slot was written in this use of it.
+    LOOKBACK_HD static constexpr bool is_published(std::uint64_t word, std::uint32_t /*epoch*/) {
+        return word != 0;
+    }
 };
 
 /// Any trivially copyable payload in words of 32 bits of payload under a 32-bit tag. The tag is
@@ -72,6 +76,10 @@ struct tagged_codec {
         tile_message<T> message{whole ? static_cast<tile_state>(first & 3) : tile_state::empty, {}};
         memcpy(&message.value, slice, sizeof(T));
         return message;
+    }
+    /// Whether one word of a slot was written in this use of it.
+    LOOKBACK_HD static constexpr bool is_published(std::uint64_t word, std::uint32_t epoch) {
+        return static_cast<std::uint32_t>(word >> 34) == epoch;
     }
 };
 

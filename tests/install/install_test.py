@@ -11,7 +11,8 @@ import pytest
 ROOT = pathlib.Path(os.environ["LOOKBACK_SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["LOOKBACK_BUILD_DIR"])
 EXAMPLES = ROOT / "docs" / "examples"
-EXPECTED = {"scan": "0 3 3 5 \n", "sort": "-1 0 2.5 40 \n1 0 2 3 \n"}
+EXPECTED = {"scan": "0 3 3 5 \n", "sort": "-1 0 2.5 40 \n1 0 2 3 \n",
+            "order": "3 1 0 2 \nlookback_sort: keys is null\n"}
 
 
 def output_of(*command, **options):
@@ -53,7 +54,10 @@ def test_find_package(prefix, examples, name):
 def test_pkg_config(prefix, tmp_path, name):
     environment = {**os.environ, "PKG_CONFIG_PATH": str(library_folder(prefix) / "pkgconfig")}
     flags = output_of("pkg-config", "--static", "--cflags", "--libs", "lookback", env=environment)
-    output_of("c++", "-std=c++20", EXAMPLES / f"{name}.cpp", "-o", tmp_path / name, *shlex.split(flags))
+    source, = EXAMPLES.glob(f"{name}.c*")
+    compiler = ["cc", "-std=c99"] if source.suffix == ".c" else ["c++", "-std=c++20"]
+    output_of(*compiler, "-c", source, "-o", tmp_path / "object.o", *shlex.split(flags))
+    output_of("c++", tmp_path / "object.o", "-o", tmp_path / name, *shlex.split(flags))
     assert output_of(tmp_path / name, env=with_libraries(prefix)) == EXPECTED[name]
 
 

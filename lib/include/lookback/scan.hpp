@@ -19,11 +19,14 @@ enum class scan_operator { plus, multiplies, minimum, maximum, bit_and, bit_or, 
 template <class T>
 struct scan_options {
     scan_operator op = scan_operator::plus;
-    /// Combined before the first item. Without it an exclusive scan starts with the identity.
+    /// Combined before the first item. Without it an exclusive scan starts with 0 for plus, 1 for
+    /// multiplies, and the operator's identity otherwise (for real min and max +-infinity).
     std::optional<T> init = std::nullopt;
     /// Floating-point sums and products by one fixed tree: the same bits from every run, thread
-    /// count and backend. Without it the order of combination may differ from run to run.
-    /// Integers, min, max and bit operators are always the same.
+    /// count and backend (of a NaN only that it is one). Integers, min, max and bit operators are
+    /// always the same. Without it neighbours combine first, inside vectors (CPU) or threads and
+    /// warps (CUDA), then these left to right, then tiles in an order that may differ from run to
+    /// run; with one CPU thread it is the same from run to run.
     bool reproducible = false;
     /// For a CUDA context; the CPU has one way of its own.
     scan_strategy strategy = scan_strategy::automatic;
@@ -33,8 +36,9 @@ struct scan_options {
 ///
 /// Shapes: in and out have the same size n (any, 0 included). Aliasing: out may be in itself;
 /// any other overlap throws. Traffic: each item read once, written once. Stream: the context's;
-/// on the CPU the result is there on return. Extra memory: 64 bytes a tile of 64 KiB.
-/// Throws error{invalid_argument} for unequal sizes, partial overlap, a bit operator on floats.
+/// on the CPU the result is there on return. Extra memory on the CPU: none with one thread, else 64
+/// bytes for 256 KiB of items (reproducible: up to 192). Throws error{invalid_argument} for unequal
+/// sizes, partial overlap, a bit operator on floats.
 template <arithmetic_item T>
 void inclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
                     const scan_options<T>& options = {});
