@@ -36,6 +36,13 @@ std::optional<element_name> split_element(std::string_view text) {
     return element_name{text.substr(0, open), element};
 }
 
+std::optional<io::field> element_of(const io::field& array, std::string name,
+                                    std::uint64_t element) {
+    const io::element_type& base = array.type.fields.front().type;
+    if (element >= array.type.elements) return std::nullopt;
+    return io::field{std::move(name), array.offset + element * base.bytes, base};
+}
+
 // A field by its name, or by its path through nested fields, with its offset in the whole row.
 std::optional<io::field> find_field(const std::vector<io::field>& fields, std::string_view name) {
     for (const io::field& field : fields) {
@@ -49,7 +56,12 @@ std::optional<io::field> find_field(const std::vector<io::field>& fields, std::s
         inner->offset += outer.offset;
         return inner;
     }
-    return std::nullopt;
+    // One element of an array, as in PyTables' and pandas' columns of several values.
+    const auto element = split_element(name);
+    if (!element) return std::nullopt;
+    auto array = find_field(fields, element->name);
+    if (!array || array->type.kind != io::element_kind::array) return std::nullopt;
+    return element_of(*array, std::string(name), element->element);
 }
 
 // Where one key lies in one dataset: the dataset as a whole, a column of it, or a field of its
@@ -63,6 +75,10 @@ std::optional<place> find_in_dataset(const io::dataset& dataset, std::string_vie
     const std::string own = base_name(dataset);
     if (name.empty() || name == own) return place{std::nullopt, dataset.type()};
     if (const auto element = split_element(name); element && element->name == own) {
+        if (dataset.type().kind == io::element_kind::array && dataset.row_items() == 1) {
+            auto field = element_of({own, 0, dataset.type()}, std::string(name), element->element);
+            if (field) return place{field, field->type};
+        }
         if (element->element >= dataset.row_items()) {
             refuse(fmt::format("{} has {} values a row, numbered from 0; there is no '{}'",
                                dataset.address(), dataset.row_items(), name));
@@ -75,7 +91,9 @@ std::optional<place> find_in_dataset(const io::dataset& dataset, std::string_vie
 }
 
 std::optional<place> find_in_rows(const io::dataset& dataset, std::string_view name) {
-    if (dataset.type().fields.empty() || dataset.row_items() != 1) return std::nullopt;
+    const bool has_names = dataset.type().kind == io::element_kind::compound ||
+                           dataset.type().kind == io::element_kind::complex;
+    if (!has_names || dataset.row_items() != 1) return std::nullopt;
     auto field = find_field(dataset.type().fields, name);
     if (!field) return std::nullopt;
     io::element_type type = field->type;
@@ -110,6 +128,10 @@ void require_order(const io::dataset& dataset, const key_column& key, bool in_gr
             fmt::format("{} is a variable-length string, which cannot be a sort key; sort by "
                         "another column, or store fixed-length strings",
                         where));
+    }
+    if (type.kind == io::element_kind::array) {
+        refuse(fmt::format("{} has {} values a row; name one as the key: -k '{}[0]'", where,
+                           type.elements, key.name));
     }
     if (!type.fields.empty()) {
         // "wave.r" in a group; "r" where the dataset is the table.

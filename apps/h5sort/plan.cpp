@@ -148,6 +148,12 @@ void set_output_paths(plan& planned, const request& wanted) {
                                   ? wanted.output.target.object + table.path().substr(named.size())
                                   : wanted.output.target.object;
     }
+    if (planned.output_path == "/" && table.kind() != io::table_kind::group) {
+        refuse(
+            fmt::format("{}:/ is the root group, and the output is a dataset; give it a name: "
+                        "-o {}:/NAME",
+                        wanted.output.target.file, wanted.output.target.file));
+    }
     if (wanted.index.empty()) return;
     const std::string& path = planned.output_path;
     planned.index_path = path_beside(wanted.index, path);

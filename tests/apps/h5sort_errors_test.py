@@ -260,3 +260,26 @@ def test_kill_at_random_moments(tmp_path):
                 assert left.name != "in.h5" and "out.h5" in left.name  # named after the output
                 left.unlink()
     assert killed >= 30, (killed, finished)
+
+
+def test_locked_input(tmp_path, source):
+    """A reader's lock does no harm; a writer's is named."""
+    with open(source, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        ok("h5sort", f"{source}:/x", "-o", tmp_path / "out.h5")
+    with open(source, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        message = refused("h5sort", f"{source}:/x", "-o", tmp_path / "out2.h5")
+        assert "in.h5" in message and "writing" in message
+
+
+def test_no_space_left(tmp_path):
+    """A file-size limit stands for a full disk."""
+    source = make(tmp_path / "in.h5", x=RNG.integers(0, 2**60, 500000))
+    out = make(tmp_path / "out.h5", y=np.arange(3))
+    before = out.read_bytes()
+    message = refused("h5sort", source, "-o", out,
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+    assert "out.h5" in message
+    assert out.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.h5", "out.h5"]

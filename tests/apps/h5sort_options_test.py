@@ -385,3 +385,8 @@ def test_flights_by_two_keys(tmp_path):
         index = order_by((table["dep_delay"][()], {"descending": True}), table["carrier"][()])
         for name in table:
             same_bytes(after["flights"][name][()], table[name][()][index])
+
+
+def test_the_root_group_is_no_dataset(tmp_path):
+    source = make(tmp_path / "in.h5", x=np.arange(3))
+    assert "/NAME" in refused("h5sort", source, "-o", f"{tmp_path}/out.h5:/")

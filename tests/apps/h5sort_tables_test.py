@@ -301,3 +301,11 @@ def test_pandas_table(tmp_path):
     got = pd.read_hdf(out, "frame")
     expected = frame.sort_values("site", ascending=False, kind="stable").sort_values("time", kind="stable")
     pd.testing.assert_frame_equal(got, expected)
+
+
+def test_pandas_block_columns(tmp_path):
+    frame = pd.DataFrame(RNG.standard_normal((300, 3)), columns=["a", "b", "c"])
+    source, out = tmp_path / "in.h5", tmp_path / "out.h5"
+    frame.to_hdf(source, "frame", format="table")
+    ok("h5sort", f"{source}:/frame", "-k", "values_block_0[1]", "-o", out)
+    pd.testing.assert_frame_equal(pd.read_hdf(out, "frame"), frame.sort_values("b", kind="stable"))

@@ -101,14 +101,32 @@ def test_scale_offset(tmp_path):
     with h5py.File(out) as file:
         assert file["x"].scaleoffset is not None
 
-PLUGIN = next((path.parent for path in pathlib.Path("/usr/lib").glob("*/hdf5/serial/plugins/*lzf*")), None)
+PLUGINS = next((path.parent for path in pathlib.Path("/usr/lib").glob("*/hdf5/serial/plugins/*lzf*")), None)
 
 
-def test_lzf_without_its_plugin_is_named(tmp_path):
-    source = make(tmp_path / "in.h5", x=(values("i4"), {"compression": "lzf"}))
+@pytest.mark.parametrize("plugin", ["present", "absent"])
+def test_lzf(tmp_path, plugin):
+    if plugin == "present" and PLUGINS is None:
+        pytest.skip("hdf5-plugin-lzf is not installed")
+    data = values("i4")
+    source, out = make(tmp_path / "in.h5", x=(data, {"compression": "lzf", "shuffle": True})), tmp_path / "out.h5"
+    folder = PLUGINS if plugin == "present" else tmp_path
+    ok("h5sort", source, "-o", out, env={**os.environ, "HDF5_PLUGIN_PATH": str(folder)})
+    with h5py.File(out) as file:
+        assert file["x"].compression == "lzf" and file["x"].shuffle
+        same_bytes(file["x"][()], np.sort(data))
+
+
+def test_a_missing_plugin_is_named(tmp_path):
+    source = tmp_path / "in.h5"
+    with h5py.File(source, "w") as file:
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((100,))
+        plist.set_filter(32004, h5py.h5z.FLAG_OPTIONAL)
+        h5py.h5d.create(file.id, b"x", h5py.h5t.NATIVE_INT32, h5py.h5s.create_simple((1000,)), plist)
     message = refused("h5sort", source, "-o", tmp_path / "out.h5",
                       env={**os.environ, "HDF5_PLUGIN_PATH": str(tmp_path)})
-    for part in ["in.h5", "/x", "32000", "lzf", "hdf5-plugin-lzf"]:
+    for part in ["in.h5:/x", "32004", "lz4", "hdf5-filter-plugin"]:
         assert part in message
     assert not (tmp_path / "out.h5").exists()
 
@@ -285,3 +303,33 @@ def test_peak_memory(tmp_path):
     if peaks["small"] > 300 << 20:
         pytest.skip("a sanitizer's own memory hides ours")
     assert peaks["large"] - peaks["small"] <= 2.2 * 8 * n
+
+
+def test_memory_stays_below_what_the_plan_says(tmp_path):
+    import json
+    import re
+
+    n = 1_000_000
+    key = RNG.integers(0, 2**40, n)
+    rows = np.zeros(n, [("k", "i4"), ("a", "f8"), ("b", "S20")])
+    rows["k"] = RNG.integers(0, 2**31, n)
+    source = make(tmp_path / "in.h5", x=key, two__k=key, two__v=key, t__k=key, t__a=key * 0.5, t__b=np.ones((n, 3)),
+                  rows=rows, text=rows["b"])
+    for words in [["x"], ["x", "-u"], ["x", "--index", "i"], ["two", "-k", "k"], ["t", "-k", "k", "-k", "a"],
+                  ["t", "-k", "a", "-u"], ["rows", "-k", "k"], ["text"]]:
+        words = [f"{source}:/{words[0]}", *words[1:], "-o", tmp_path / "out.h5", "--truncate"]
+        need, unit = re.search(r"memory  at most ([\d.]+) (\w+)", ok("h5sort", *words, "-n")).groups()
+        ok("h5sort", *words, "--json", tmp_path / "r.json")
+        peak = json.loads((tmp_path / "r.json").read_text())["peak_memory_bytes"]
+        if words[0].endswith("/x") and peak > 200 << 20:
+            pytest.skip("a sanitizer's own memory hides ours")
+        assert peak <= float(need) * {"MiB": 1 << 20, "GiB": 1 << 30}[unit], words
+
+
+def test_missing_chunks_are_fill_values(tmp_path):
+    source, out = tmp_path / "in.h5", tmp_path / "out.h5"
+    with h5py.File(source, "w") as file:
+        dataset = file.create_dataset("x", (1000,), "i4", chunks=(100,), fillvalue=-5, compression="gzip")
+        dataset[250:350] = np.arange(100)
+    ok("h5sort", source, "-o", out)
+    same_bytes(load(out, "x"), np.sort(load(source, "x")))
