@@ -1,5 +1,6 @@
 #include "cpu/radix_argsort.hpp"
 
+#include "cpu/digit_map.hpp"
 #include "cpu/key_words.hpp"
 #include "cpu/leaf_sort.hpp"
 #include "cpu/radix_partition.hpp"
@@ -32,7 +33,7 @@ struct window {
     std::size_t word;
     std::uint64_t base;
     int unused;
-    int digit_bits;
+    const digit_map* digits;
     int row_bits;
     int cut;  // key bits below those that fit an item
 
@@ -52,19 +53,22 @@ struct row_source {
         const std::size_t begin = part.begin + first;
         if (part.filled) {
             word->load_at(out + begin, count, items);
-            for (std::size_t i = 0; i < count; ++i) {
-                pack(items[i], static_cast<std::uint64_t>(out[begin + i]), items[i], bucket[i]);
-            }
         } else {
             word->load(begin, count, items);
-            for (std::size_t i = 0; i < count; ++i) pack(items[i], begin + i, items[i], bucket[i]);
         }
-    }
-    void pack(std::uint64_t number, std::uint64_t row, std::uint64_t& item,
-              std::uint16_t& bucket) const {
-        const std::uint64_t key = view.aligned(number);
-        bucket = static_cast<std::uint16_t>(key >> (64 - view.digit_bits));
-        item = key << view.digit_bits >> view.row_bits << view.row_bits | row;
+        for (std::size_t i = 0; i < count; ++i) items[i] = view.aligned(items[i]);
+        (*view.digits)(items, count, bucket);
+        const int resolved = view.digits->resolved_bits();
+        const auto pack = [&](std::size_t i, std::uint64_t row) {
+            items[i] = items[i] << resolved >> view.row_bits << view.row_bits | row;
+        };
+        if (part.filled) {
+            for (std::size_t i = 0; i < count; ++i) {
+                pack(i, static_cast<std::uint64_t>(out[begin + i]));
+            }
+        } else {
+            for (std::size_t i = 0; i < count; ++i) pack(i, begin + i);
+        }
     }
 };
 
@@ -151,9 +155,22 @@ private:
         return {least, most};
     }
 
+    // Words of evenly spread rows of a region, aligned.
+    std::vector<std::uint64_t> sample(const region& part, const window& view) const {
+        std::vector<std::uint64_t> rows = sample_rows(part.count);
+        for (std::uint64_t& row : rows) {
+            row += part.begin;
+            if (part.filled) row = static_cast<std::uint64_t>(out_[row]);
+        }
+        std::vector<std::uint64_t> words(rows.size());
+        words_[part.word].load_at(rows.data(), rows.size(), words.data());
+        for (std::uint64_t& word : words) word = view.aligned(word);
+        return words;
+    }
+
     void split(const region& part, std::vector<region>& waiting) {
         const key_word& word = words_[part.word];
-        window view{part.word, 0, 0, bucket_bits(part.count), row_bits_, 0};
+        window view{part.word, 0, 0, nullptr, row_bits_, 0};
         // All rows together span their first word as it was measured.
         if (part.filled || part.count != out_.size() || part.word != 0) {
             const auto [least, most] = range_of(part);
@@ -169,10 +186,12 @@ private:
             view.base = least;
             view.unused = std::countl_zero(most - least);
         }
-        view.digit_bits = std::min(view.digit_bits, std::max(1, word.bits() - view.unused));
-        view.cut = std::max(0, word.bits() - view.unused - view.digit_bits - (64 - row_bits_));
+        const int bits = word.bits() - view.unused;
+        const digit_map digits(sample(part, view), bits, bucket_bits(part.count));
+        view.digits = &digits;
+        view.cut = std::max(0, bits - digits.resolved_bits() - (64 - row_bits_));
         bucket_blocks<std::uint64_t> blocks(memory_, part.count, executor_.threads(),
-                                            std::size_t{1} << view.digit_bits);
+                                            digits.buckets());
         std::vector<row_source<Index>> sources(static_cast<std::size_t>(executor_.threads()),
                                                {&word, view, part, out_.data()});
         blocks.fill(executor_, std::span<row_source<Index>>(sources));
@@ -293,8 +312,7 @@ std::size_t argsort_memory(std::size_t n, int threads) {
                                 leaf_sorter::scratch_items(std::min(n, leaf_rows)) *
                                 sizeof(std::uint64_t);
     if (n <= leaf_rows) return scratch;
-    return scratch +
-           bucket_blocks<std::uint64_t>::memory_bytes(n, threads, std::size_t{1} << bucket_bits(n));
+    return scratch + partition_memory<std::uint64_t>(n, threads, bucket_bits(n));
 }
 
 template void argsort(executor&, memory_resource&, std::span<const key_column>,

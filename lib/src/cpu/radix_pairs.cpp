@@ -1,5 +1,6 @@
 #include "cpu/radix_pairs.hpp"
 
+#include "cpu/digit_map.hpp"
 #include "cpu/key_words.hpp"
 #include "cpu/leaf_sort.hpp"
 #include "cpu/radix_partition.hpp"
@@ -81,14 +82,12 @@ template <class Item>
 struct pair_source {
     pair_arrays from;
     const key_word* word;
-    int digit_bits;
+    const digit_map* digits;
 
     void load(std::size_t first, std::size_t count, Item* items, std::uint16_t* bucket) const {
         std::uint64_t numbers[partition_batch];
         word->load(first, count, numbers);
-        for (std::size_t i = 0; i < count; ++i) {
-            bucket[i] = static_cast<std::uint16_t>(numbers[i] >> (64 - digit_bits));
-        }
+        (*digits)(numbers, count, bucket);
         load_items(from.from(first), count, items);
     }
 };
@@ -174,11 +173,13 @@ private:
 
     void split(const region& part, const pair_arrays& arrays, const key_word& word,
                std::vector<region>& waiting) {
-        const int digit_bits = std::min(bucket_bits(part.count), word.bits());
-        bucket_blocks<Item> blocks(memory_, part.count, executor_.threads(),
-                                   std::size_t{1} << digit_bits);
+        const std::vector<std::uint64_t> rows = sample_rows(part.count);
+        std::vector<std::uint64_t> sample(rows.size());
+        word.load_at(rows.data(), rows.size(), sample.data());
+        const digit_map digits(sample, word.bits(), bucket_bits(part.count));
+        bucket_blocks<Item> blocks(memory_, part.count, executor_.threads(), digits.buckets());
         std::vector<pair_source<Item>> sources(static_cast<std::size_t>(executor_.threads()),
-                                               {arrays, &word, digit_bits});
+                                               {arrays, &word, &digits});
         blocks.fill(executor_, std::span<pair_source<Item>>(sources));
         std::vector<std::size_t> begin(blocks.bucket_count() + 1, 0);
         for (std::size_t b = 0; b < blocks.bucket_count(); ++b) {
@@ -251,8 +252,7 @@ std::size_t sort_pairs_memory(std::size_t n, std::size_t key_bytes, std::size_t 
     with_item(key_bytes, value_bytes, [&]<class Item>(Item) {
         bytes = pair_sort<Item>::memory_bytes(n, threads);
         if (n > leaf_rows) {
-            bytes +=
-                bucket_blocks<Item>::memory_bytes(n, threads, std::size_t{1} << bucket_bits(n));
+            bytes += partition_memory<Item>(n, threads, bucket_bits(n));
         }
     });
     return bytes;
