@@ -89,9 +89,10 @@ std::vector<T> scan_items(scan_operator op, std::size_t n, std::uint64_t seed) {
             if (op == scan_operator::plus) {
                 items[i] = static_cast<T>(static_cast<int>(bits % 17) - 8);
             } else if (op == scan_operator::multiplies) {
-                const T size = bits % 3 == 0 ? T(1) : i % 2 == 0 ? T(2) : T(0.5);
-                items[i] = (bits >> 8) % 2 == 0 ? size : -size;
-                if (i % 2 == 1) items[i] = std::copysign(T(1) / std::abs(items[i - 1]), items[i]);
+                // 64 factors and then their inverses, so that no order of combination overflows.
+                const T size = bits % 3 == 0 ? T(1) : bits % 3 == 1 ? T(2) : T(0.5);
+                const T inverse = i % 128 < 64 ? size : T(1) / std::abs(items[i - 64]);
+                items[i] = (bits >> 8) % 2 == 0 ? inverse : -inverse;
             } else if (bits % (n / 2 + 1) == 0) {
                 items[i] = std::copysign(std::numeric_limits<T>::quiet_NaN(), T(bits % 2) - T(0.5));
             } else {

@@ -50,24 +50,6 @@ void check_index_type(const char* who, std::size_t rows) {
     }
 }
 
-void check_offsets(const char* who, std::span<const std::int64_t> offsets, std::size_t rows) {
-    if (offsets.empty()) refuse(who, "there are no offsets; give segments + 1 of them");
-    if (offsets[0] != 0) {
-        refuse(who, "offset 0 is " + std::to_string(offsets[0]) + "; it must be 0");
-    }
-    for (std::size_t s = 1; s < offsets.size(); ++s) {
-        if (offsets[s] < offsets[s - 1]) {
-            refuse(who, "offset " + std::to_string(s) + " is " + std::to_string(offsets[s]) +
-                            ", less than the one before it, " + std::to_string(offsets[s - 1]));
-        }
-    }
-    if (static_cast<std::size_t>(offsets.back()) != rows) {
-        refuse(who, "the last offset, " + std::to_string(offsets.size() - 1) + ", is " +
-                        std::to_string(offsets.back()) + "; it must be the number of rows, " +
-                        std::to_string(rows));
-    }
-}
-
 void check_keys_apart(const char* who, std::span<const sort_key> keys, std::size_t rows,
                       const void* index, std::size_t index_bytes) {
     for (std::size_t k = 0; k < keys.size(); ++k) {
@@ -151,7 +133,7 @@ void argsort_segments(const context& context, std::span<const sort_key> keys,
     constexpr const char* who = "argsort_segments";
     check_keys(who, keys, index.size());
     check_index_type<Index>(who, index.size());
-    check_offsets(who, offsets, index.size());
+    check_offsets(context, who, offsets, index.size(), "rows");
     check_keys_apart(who, keys, index.size(), index.data(), index.size_bytes());
     check_apart(who, "index", index.data(), index.size_bytes(), "offsets", offsets.data(),
                 offsets.size_bytes());

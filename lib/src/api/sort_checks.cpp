@@ -2,6 +2,7 @@
 
 #include "api/context_state.hpp"
 #include "cpu/gather.hpp"
+#include "cpu/segmented_scan.hpp"
 
 #include <lookback/error.hpp>
 
@@ -51,6 +52,24 @@ void check_apart(const char* who, const char* a_name, const void* a, std::size_t
     const std::less<> before;
     if (before(x, y + b_bytes) && before(y, x + a_bytes)) {
         refuse(who, std::string(a_name) + " and " + b_name + " overlap");
+    }
+}
+
+void check_offsets(const context& context, const char* who, std::span<const std::int64_t> offsets,
+                   std::size_t size, const char* things) {
+    if (offsets.empty()) refuse(who, "there are no offsets; give segments + 1 of them");
+    if (offsets[0] != 0) {
+        refuse(who, "offset 0 is " + std::to_string(offsets[0]) + "; it must be 0");
+    }
+    const std::size_t s = cpu::first_decrease(*context.internal().executor, offsets);
+    if (s != offsets.size()) {
+        refuse(who, "offset " + std::to_string(s) + " is " + std::to_string(offsets[s]) +
+                        ", less than the one before it, " + std::to_string(offsets[s - 1]));
+    }
+    if (static_cast<std::size_t>(offsets.back()) != size) {
+        refuse(who, "the last offset, " + std::to_string(offsets.size() - 1) + ", is " +
+                        std::to_string(offsets.back()) + "; it must be the number of " + things +
+                        ", " + std::to_string(size));
     }
 }
 

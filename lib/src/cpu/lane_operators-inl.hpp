@@ -8,6 +8,7 @@
 #endif
 
 #include <lookback/kernels/core/operators.hpp>
+#include <lookback/scan.hpp>
 
 #include <hwy/highway.h>
 
@@ -109,6 +110,23 @@ struct lane_bit_xor {
         return hn::Xor(earlier, later);
     }
 };
+
+/// make(Op) for the operator of this name. Operators whose bits do not depend on the sign exist for
+/// unsigned types alone.
+template <class T, class Make>
+auto choose_operator(scan_operator op, const Make& make) {
+    if (op == scan_operator::minimum) return make(lane_minimum());
+    if constexpr (!std::is_signed_v<T> || hwy::IsFloat<T>()) {
+        if (op == scan_operator::plus) return make(lane_plus());
+        if (op == scan_operator::multiplies) return make(lane_multiplies());
+    }
+    if constexpr (!std::is_signed_v<T>) {
+        if (op == scan_operator::bit_and) return make(lane_bit_and());
+        if (op == scan_operator::bit_or) return make(lane_bit_or());
+        if (op == scan_operator::bit_xor) return make(lane_bit_xor());
+    }
+    return make(lane_maximum());
+}
 
 #if HWY_TARGET == HWY_SCALAR
 

@@ -3,6 +3,7 @@
 #include "cpu/host_access.hpp"
 #include "cpu/scan_lanes.hpp"
 #include "cpu/scan_reproducible.hpp"
+#include "cpu/sign_free.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/kernels/core/tile_shape.hpp>
@@ -87,10 +88,6 @@ private:
     std::atomic<core::index_t> ticket_{0};
 };
 
-constexpr bool depends_on_sign(scan_operator op) {
-    return op == scan_operator::minimum || op == scan_operator::maximum;
-}
-
 template <class T>
 void scan_as(executor& threads, memory_resource& memory, std::span<const T> in, std::span<T> out,
              bool exclusive, const scan_limits& limits, scan_operator op,
@@ -121,18 +118,11 @@ void scan(executor& threads, memory_resource& memory, std::span<const T> in, std
             return;
         }
     }
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-        if (!depends_on_sign(options.op)) {
-            using U = std::make_unsigned_t<T>;
-            const auto init =
-                options.init ? std::optional<U>(static_cast<U>(*options.init)) : std::optional<U>();
-            scan_as<U>(threads, memory, {reinterpret_cast<const U*>(in.data()), in.size()},
-                       {reinterpret_cast<U*>(out.data()), out.size()}, exclusive, limits,
-                       options.op, init);
-            return;
-        }
-    }
-    scan_as<T>(threads, memory, in, out, exclusive, limits, options.op, options.init);
+    with_code_type<T>(options.op, [&](auto item) {
+        using U = decltype(item);
+        scan_as<U>(threads, memory, items_as<const U>(in), items_as<U>(out), exclusive, limits,
+                   options.op, value_as<U>(options.init));
+    });
 }
 
 // A macro, because a function cannot instantiate templates explicitly.

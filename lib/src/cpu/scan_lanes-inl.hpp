@@ -128,25 +128,18 @@ T combine_items(T earlier, T later) {
     return typename Op::scalar()(earlier, later);
 }
 
-template <class Op, class T>
-scan_lanes<T> lanes_of() {
-    return {&reduce_items<Op, T>, &scan_items<Op, T>, &combine_items<Op, T>,
-            Op::scalar::template identity<T>()};
-}
+template <class T>
+struct make_scan_lanes {
+    template <class Op>
+    scan_lanes<T> operator()(Op /*op*/) const {
+        return {&reduce_items<Op, T>, &scan_items<Op, T>, &combine_items<Op, T>,
+                Op::scalar::template identity<T>()};
+    }
+};
 
 template <class T>
 scan_lanes<T> choose_scan_lanes(scan_operator op) {
-    if (op == scan_operator::minimum) return lanes_of<lane_minimum, T>();
-    if constexpr (!std::is_signed_v<T> || hwy::IsFloat<T>()) {
-        if (op == scan_operator::plus) return lanes_of<lane_plus, T>();
-        if (op == scan_operator::multiplies) return lanes_of<lane_multiplies, T>();
-    }
-    if constexpr (!std::is_signed_v<T>) {
-        if (op == scan_operator::bit_and) return lanes_of<lane_bit_and, T>();
-        if (op == scan_operator::bit_or) return lanes_of<lane_bit_or, T>();
-        if (op == scan_operator::bit_xor) return lanes_of<lane_bit_xor, T>();
-    }
-    return lanes_of<lane_maximum, T>();
+    return choose_operator<T>(op, make_scan_lanes<T>());
 }
 
 }  // namespace lookback::cpu::HWY_NAMESPACE

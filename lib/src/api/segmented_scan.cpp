@@ -1,0 +1,100 @@
+#include "cpu/segmented_scan.hpp"
+
+#include "api/context_state.hpp"
+#include "api/scan_checks.hpp"
+
+#include <lookback/segmented_scan.hpp>
+
+namespace lookback {
+namespace {
+
+// Sums and products of reals by a fixed tree are there for whole arrays only.
+template <class T>
+void check_reproducible(const char* who, const scan_options<T>& options) {
+    const bool rounds =
+        options.op == scan_operator::plus || options.op == scan_operator::multiplies;
+    if (std::is_floating_point_v<T> && rounds && options.reproducible) {
+        refuse(who,
+               "reproducible sums and products are not available for segments; leave the "
+               "option out, or scan each segment by itself");
+    }
+}
+
+template <class T>
+void scan_checked(const char* who, const context& context, std::span<const T> in,
+                  std::span<const std::int64_t> offsets, std::span<T> out, bool exclusive,
+                  scan_options<T> options) {
+    check_operator<T>(who, options.op);
+    check_reproducible(who, options);
+    check_arrays(who, in, out);
+    check_apart(who, "offsets", offsets.data(), offsets.size_bytes(), "out", out.data(),
+                out.size_bytes());
+    require_cpu(context, who);
+    check_offsets(context, who, offsets, in.size(), "items");
+    if (exclusive && !options.init) options.init = start_of<T>(options.op);
+    cpu::segmented_scan(*context.internal().executor, context.memory(), in, offsets, out, exclusive,
+                        options);
+}
+
+}  // namespace
+
+template <arithmetic_item T>
+void segmented_inclusive_scan(const context& context, std::span<const T> in,
+                              std::span<const std::int64_t> offsets, std::span<T> out,
+                              const scan_options<T>& options) {
+    scan_checked("segmented_inclusive_scan", context, in, offsets, out, false, options);
+}
+
+template <arithmetic_item T>
+void segmented_exclusive_scan(const context& context, std::span<const T> in,
+                              std::span<const std::int64_t> offsets, std::span<T> out,
+                              const scan_options<T>& options) {
+    scan_checked("segmented_exclusive_scan", context, in, offsets, out, true, options);
+}
+
+template <arithmetic_item T>
+void segmented_reduce(const context& context, std::span<const T> in,
+                      std::span<const std::int64_t> offsets, std::span<T> out,
+                      const scan_options<T>& options) {
+    constexpr const char* who = "segmented_reduce";
+    check_operator<T>(who, options.op);
+    check_reproducible(who, options);
+    check_apart(who, "in", in.data(), in.size_bytes(), "out", out.data(), out.size_bytes());
+    check_apart(who, "offsets", offsets.data(), offsets.size_bytes(), "out", out.data(),
+                out.size_bytes());
+    require_cpu(context, who);
+    check_offsets(context, who, offsets, in.size(), "items");
+    if (out.size() != offsets.size() - 1) {
+        refuse(who, "out has " + std::to_string(out.size()) + " items, but there are " +
+                        std::to_string(offsets.size() - 1) + " segments; they must be equal");
+    }
+    const T empty = options.init.value_or(start_of<T>(options.op));
+    cpu::segmented_reduce(*context.internal().executor, context.memory(), in, offsets, out, empty,
+                          options);
+}
+
+// A macro, because a function cannot instantiate templates explicitly.
+#define LOOKBACK_SCANNABLE(T)                                                           \
+    template void segmented_inclusive_scan(const context&, std::span<const T>,          \
+                                           std::span<const std::int64_t>, std::span<T>, \
+                                           const scan_options<T>&);                     \
+    template void segmented_exclusive_scan(const context&, std::span<const T>,          \
+                                           std::span<const std::int64_t>, std::span<T>, \
+                                           const scan_options<T>&);                     \
+    template void segmented_reduce(const context&, std::span<const T>,                  \
+                                   std::span<const std::int64_t>, std::span<T>,         \
+                                   const scan_options<T>&)
+
+LOOKBACK_SCANNABLE(std::int8_t);
+LOOKBACK_SCANNABLE(std::int16_t);
+LOOKBACK_SCANNABLE(std::int32_t);
+LOOKBACK_SCANNABLE(std::int64_t);
+LOOKBACK_SCANNABLE(std::uint8_t);
+LOOKBACK_SCANNABLE(std::uint16_t);
+LOOKBACK_SCANNABLE(std::uint32_t);
+LOOKBACK_SCANNABLE(std::uint64_t);
+LOOKBACK_SCANNABLE(float);
+LOOKBACK_SCANNABLE(double);
+#undef LOOKBACK_SCANNABLE
+
+}  // namespace lookback

@@ -1,0 +1,235 @@
+#include "cpu/segmented_scan.hpp"
+
+#include "cpu/host_access.hpp"
+#include "cpu/scan_lanes.hpp"
+#include "cpu/segmented_lanes.hpp"
+#include "cpu/sign_free.hpp"
+#include "cpu/tile_heads.hpp"
+
+#include <lookback/buffer.hpp>
+#include <lookback/kernels/core/tile_shape.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+namespace lookback::cpu {
+namespace {
+
+/// What all tiles share: the items, the slots, the operator.
+template <class T>
+class segmented_tiles {
+public:
+    segmented_tiles(memory_resource& memory, std::span<const T> in,
+                    std::span<const std::int64_t> offsets, scan_operator op,
+                    const std::optional<T>& init, const scan_limits& limits)
+        : memory_(memory),
+          lanes_(find_scan_lanes<T>(op)),
+          segmented_(find_segmented_scan<T>(op)),
+          init_(init),
+          in_(in.data()),
+          offsets_(offsets),
+          shape_{static_cast<core::index_t>(in.size()),
+                 static_cast<core::index_t>(std::min(limits.tile_bytes / sizeof(T), in.size()))},
+          words_(memory, static_cast<std::size_t>(shape_.tiles() * line_words)),
+          slots_{words_.data(), line_words} {
+        // Whatever this memory held before, it does not look like a published tile.
+        std::fill(words_.begin(), words_.end(), 0);
+    }
+
+    void scan(executor& threads, const scan_limits& limits, std::span<T> out, bool exclusive) {
+        const bool stream = limits.streams(std::span<const T>(in_, out.size()), out);
+        for_each_tile(threads, limits, [&](core::index_t tile, std::span<std::uint64_t> bitmap) {
+            const tile_heads heads = heads_of(tile);
+            const T before = value_before(tile, heads);
+            const core::index_t begin = shape_.begin(tile);
+            if (heads.one_segment()) {
+                lanes_.scan(in_ + begin, out.data() + begin, items(tile),
+                            heads.any() ? start() : before, {exclusive, stream, nullptr});
+                return;
+            }
+            heads.mark(bitmap);
+            segmented_(in_ + begin, out.data() + begin, items(tile), bitmap.data(),
+                       {before, start(), exclusive, stream});
+        });
+    }
+
+    void reduce(executor& threads, const scan_limits& limits, std::span<T> out) {
+        for_each_tile(threads, limits, [&](core::index_t tile, std::span<std::uint64_t> bitmap) {
+            const tile_heads heads = heads_of(tile);
+            const T before = value_before(tile, heads);
+            // Long segments one by one; many short ones by a scan, of which only the ends count.
+            constexpr std::size_t long_items = 64;
+            if (heads.ends_bound() * long_items < items(tile)) {
+                reduce_each(tile, heads, before, out);
+            } else {
+                reduce_by_scan(tile, heads, before, bitmap, out);
+            }
+        });
+    }
+
+private:
+    using codec = core::tagged_codec<T>;
+    static constexpr std::uint32_t epoch = 1;
+
+    T start() const { return init_.value_or(lanes_.identity); }
+
+    std::size_t items(core::index_t tile) const {
+        return static_cast<std::size_t>(shape_.size(tile));
+    }
+
+    tile_heads heads_of(core::index_t tile) const {
+        return {offsets_, shape_.begin(tile), shape_.begin(tile) + shape_.size(tile)};
+    }
+
+    /// body(tile, bitmap) for each tile, by tickets.
+    template <class Body>
+    void for_each_tile(executor& threads, const scan_limits& limits, const Body& body) {
+        const bool alone =
+            static_cast<std::size_t>(shape_.items) * sizeof(T) < limits.threads_from_bytes;
+        const core::index_t workers =
+            alone ? 1 : std::min<core::index_t>(threads.threads(), shape_.tiles());
+        threads.for_each(static_cast<std::size_t>(workers), [&](std::size_t /*worker*/) {
+            const buffer<std::uint64_t> bitmap(
+                memory_, static_cast<std::size_t>(shape_.tile_items) / 64 + 3);
+            for (;;) {
+                const core::index_t tile = ticket_.fetch_add(1, std::memory_order_relaxed);
+                if (tile >= shape_.tiles()) return;
+                body(tile, bitmap.span());
+            }
+        });
+    }
+
+    void publish(core::index_t tile, core::tile_state state, T value) {
+        core::publish<codec, host_access>(slots_, tile, epoch, state, value);
+    }
+
+    /// Publishes what the tile's last segment has inside the tile, and returns what the tile's
+    /// first segment has before it (with init; of no meaning where the tile begins with a head).
+    T value_before(core::index_t tile, const tile_heads& heads) {
+        const core::index_t begin = shape_.begin(tile);
+        const core::index_t open = heads.any() ? heads.last() : begin;
+        const core::index_t end = begin + shape_.size(tile);
+        const T aggregate = lanes_.reduce(in_ + open, static_cast<std::size_t>(end - open));
+        publish(tile, heads.any() ? core::tile_state::prefix : core::tile_state::aggregate,
+                aggregate);
+        if (heads.at_begin()) return lanes_.identity;
+        host_waiter waiter;
+        using window = core::serial_window<codec, host_access, 4>;
+        const T prefix =
+            core::exclusive_prefix<window>(slots_, tile, epoch, lanes_.combine, waiter);
+        if (!heads.any()) {
+            publish(tile, core::tile_state::prefix, lanes_.combine(prefix, aggregate));
+        }
+        return init_ ? lanes_.combine(*init_, prefix) : prefix;
+    }
+
+    void reduce_each(core::index_t tile, const tile_heads& heads, T before, std::span<T> out) {
+        const core::index_t begin = shape_.begin(tile);
+        heads.for_each_end([&](std::size_t s, core::index_t first, core::index_t last) {
+            const core::index_t from = std::max(first, begin);
+            const T value = lanes_.reduce(in_ + from, static_cast<std::size_t>(last - from));
+            out[s] = lanes_.combine(first < begin ? before : start(), value);
+        });
+    }
+
+    void reduce_by_scan(core::index_t tile, const tile_heads& heads, T before,
+                        std::span<std::uint64_t> bitmap, std::span<T> out) {
+        const core::index_t begin = shape_.begin(tile);
+        const buffer<T> results(memory_, items(tile));
+        heads.mark(bitmap);
+        segmented_(in_ + begin, results.data(), items(tile), bitmap.data(),
+                   {before, start(), false, false});
+        heads.for_each_end([&](std::size_t s, core::index_t /*first*/, core::index_t last) {
+            out[s] = results[static_cast<std::size_t>(last - 1 - begin)];
+        });
+    }
+
+    memory_resource& memory_;
+    scan_lanes<T> lanes_;
+    segmented_scan_function<T> segmented_;
+    std::optional<T> init_;
+    const T* in_;
+    std::span<const std::int64_t> offsets_;
+    core::tile_shape shape_;
+    buffer<std::uint64_t> words_;
+    core::slot_array slots_;
+    std::atomic<core::index_t> ticket_{0};
+};
+
+// Pieces of this many offsets are looked through as one task.
+constexpr std::size_t piece_offsets = std::size_t{1} << 16;
+
+/// body(s) for every s in [1, offsets.size()), pieces in parallel.
+template <class Body>
+void for_each_offset(executor& threads, std::size_t offsets, const Body& body) {
+    if (offsets == 0) return;
+    threads.for_each((offsets + piece_offsets - 1) / piece_offsets, [&](std::size_t piece) {
+        const std::size_t end = std::min((piece + 1) * piece_offsets, offsets);
+        for (std::size_t s = std::max<std::size_t>(piece * piece_offsets, 1); s < end; ++s) body(s);
+    });
+}
+
+}  // namespace
+
+std::size_t first_decrease(executor& threads, std::span<const std::int64_t> offsets) {
+    std::atomic<std::size_t> first{offsets.size()};
+    for_each_offset(threads, offsets.size(), [&](std::size_t s) {
+        if (offsets[s] >= offsets[s - 1]) return;
+        std::size_t known = first.load(std::memory_order_relaxed);
+        while (s < known && !first.compare_exchange_weak(known, s, std::memory_order_relaxed)) {
+        }
+    });
+    return first;
+}
+
+template <class T>
+void segmented_scan(executor& threads, memory_resource& memory, std::span<const T> in,
+                    std::span<const std::int64_t> offsets, std::span<T> out, bool exclusive,
+                    const scan_options<T>& options, const scan_limits& limits) {
+    if (in.empty()) return;
+    with_code_type<T>(options.op, [&](auto item) {
+        using U = decltype(item);
+        segmented_tiles<U> tiles(memory, items_as<const U>(in), offsets, options.op,
+                                 value_as<U>(options.init), limits);
+        tiles.scan(threads, limits, items_as<U>(out), exclusive);
+    });
+}
+
+template <class T>
+void segmented_reduce(executor& threads, memory_resource& memory, std::span<const T> in,
+                      std::span<const std::int64_t> offsets, std::span<T> out, T empty,
+                      const scan_options<T>& options, const scan_limits& limits) {
+    for_each_offset(threads, offsets.size(), [&](std::size_t s) {
+        if (offsets[s] == offsets[s - 1]) out[s - 1] = empty;
+    });
+    if (in.empty()) return;
+    with_code_type<T>(options.op, [&](auto item) {
+        using U = decltype(item);
+        segmented_tiles<U> tiles(memory, items_as<const U>(in), offsets, options.op,
+                                 value_as<U>(options.init), limits);
+        tiles.reduce(threads, limits, items_as<U>(out));
+    });
+}
+
+// A macro, because a function cannot instantiate templates explicitly.
+#define LOOKBACK_SCANNABLE(T)                                                       \
+    template void segmented_scan(executor&, memory_resource&, std::span<const T>,   \
+                                 std::span<const std::int64_t>, std::span<T>, bool, \
+                                 const scan_options<T>&, const scan_limits&);       \
+    template void segmented_reduce(executor&, memory_resource&, std::span<const T>, \
+                                   std::span<const std::int64_t>, std::span<T>, T,  \
+                                   const scan_options<T>&, const scan_limits&)
+
+LOOKBACK_SCANNABLE(std::int8_t);
+LOOKBACK_SCANNABLE(std::int16_t);
+LOOKBACK_SCANNABLE(std::int32_t);
+LOOKBACK_SCANNABLE(std::int64_t);
+LOOKBACK_SCANNABLE(std::uint8_t);
+LOOKBACK_SCANNABLE(std::uint16_t);
+LOOKBACK_SCANNABLE(std::uint32_t);
+LOOKBACK_SCANNABLE(std::uint64_t);
+LOOKBACK_SCANNABLE(float);
+LOOKBACK_SCANNABLE(double);
+#undef LOOKBACK_SCANNABLE
+
+}  // namespace lookback::cpu
