@@ -131,6 +131,7 @@ struct table {
     std::vector<std::uint16_t> middle;
     std::vector<char> text;
     std::vector<std::uint64_t> wide;
+    std::vector<std::uint64_t> few;  // wide numbers, each three times
     std::size_t text_bytes;
     std::vector<sort_key> keys;
     std::size_t rows;
@@ -145,6 +146,7 @@ struct table {
         for (std::size_t i = 0; i < count; ++i) {
             if (i % 3 == 0) wide[i] = wide[0];
         }
+        for (std::size_t i = 0; i < count; ++i) few.push_back(wide[i % (count / 3 + 1)]);
         for (auto& byte : text) byte = static_cast<char>(random() % 2 != 0 ? 'a' : 0xf0);
     }
     sort_key key(char which, sort_order order) const {
@@ -193,8 +195,9 @@ struct table {
     }
 };
 
-constexpr const char* key_lists[] = {"s",  "sm", "ms",  "rs",   "sr",    "t",    "ts",
-                                     "st", "wr", "smr", "smtw", "tmsrw", "wwww", "rrssmm"};
+constexpr const char* key_lists[] = {"s",    "sm",     "ms", "rs",  "sr",   "t",
+                                     "ts",   "st",     "wr", "smr", "smtw", "tmsrw",
+                                     "wwww", "rrssmm", "fr", "fmt", "ffw"};
 
 TEST(RadixSortMultiKey, AgainstTupleComparison) {
     const context context({.backend = backend::cpu, .threads = 3});
@@ -244,7 +247,7 @@ TEST(RadixSortSegments, TinyEmptyGiantAndAllAtOnce) {
             const auto offsets = offsets_of(shapes[s]);
             const auto rows = static_cast<std::size_t>(offsets.back());
             const table input(rows, 3, s);
-            for (const std::string which : {"s", "w", "sw"}) {
+            for (const std::string which : {"s", "w", "sw", "fr"}) {
                 SCOPED_TRACE("shape " + std::to_string(s) + ", keys " + which);
                 std::vector<std::size_t> segment(rows);
                 for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {

@@ -3,13 +3,40 @@
 #include "cpu/packed_sort.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace lookback::cpu {
+namespace {
+
+// Up to here an insertion sort needs no other arrangements.
+constexpr std::uint32_t short_run = 24;
+
+// Sorts rows by their numbers, stably.
+template <class Index>
+void insertion_sort(std::uint64_t* numbers, Index* rows, std::size_t count) {
+    for (std::size_t i = 1; i < count; ++i) {
+        const std::uint64_t number = numbers[i];
+        const Index row = rows[i];
+        std::size_t to = i;
+        for (; to != 0 && numbers[to - 1] > number; --to) {
+            numbers[to] = numbers[to - 1];
+            rows[to] = rows[to - 1];
+        }
+        numbers[to] = number;
+        rows[to] = row;
+    }
+}
+
+}  // namespace
 
 // Sorts the rows whose words [word] are in items_. row_of(position) must not depend on `out`.
 template <class RowOf, class Index>
 void leaf_sorter::sort_loaded(std::size_t word, std::size_t count, RowOf row_of, Index* out) {
+    if (count <= short_run) {
+        for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Index>(row_of(i));
+        insertion_sort(items_, out, count);
+        if (word + 1 < words_.size()) sort_ties(word + 1, items_, 0, count, out);
+        return;
+    }
     std::uint64_t least = items_[0];
     std::uint64_t most = items_[0];
     for (std::size_t i = 1; i < count; ++i) {
@@ -38,26 +65,51 @@ void leaf_sorter::sort_loaded(std::size_t word, std::size_t count, RowOf row_of,
     }
 }
 
+// Notes the runs of numbers that are equal in their bits from `shift` on; the first is number
+// `begin` of the rows.
+void leaf_sorter::append_runs(const std::uint64_t* numbers, int shift, std::size_t begin,
+                              std::size_t count, std::vector<run>& runs) {
+    for (std::size_t i = 1; i < count; ++i) {
+        if ((numbers[i] ^ numbers[i - 1]) >> shift != 0) [[likely]]
+            continue;
+        const std::size_t first = i - 1;
+        while (i < count && (numbers[i] ^ numbers[first]) >> shift == 0) ++i;
+        runs.push_back(
+            {static_cast<std::uint32_t>(begin + first), static_cast<std::uint32_t>(i - first)});
+    }
+}
+
 // Sorts each run of items with equal key bits by words[word] and those that follow.
 template <class Index>
 void leaf_sorter::sort_ties(std::size_t word, const std::uint64_t* items, int position_bits,
                             std::size_t count, Index* out) {
-    // The runs are found first: sorting one of them reuses the arrays that hold the items.
-    struct run {
-        std::uint32_t begin;
-        std::uint32_t count;
-    };
     std::vector<run> runs;
-    for (std::size_t i = 1; i < count; ++i) {
-        if ((items[i] ^ items[i - 1]) >> position_bits != 0) [[likely]]
-            continue;
-        std::size_t end = i + 1;
-        while (end < count && (items[end] ^ items[i]) >> position_bits == 0) ++end;
-        runs.push_back(
-            {static_cast<std::uint32_t>(i - 1), static_cast<std::uint32_t>(end - i + 1)});
-        i = end;
+    append_runs(items, position_bits, 0, count, runs);
+    if (!runs.empty()) sort_runs(word, runs, out);
+}
+
+// Short runs are loaded all at once: their cache misses then overlap.
+template <class Index>
+void leaf_sorter::sort_runs(std::size_t word, const std::vector<run>& runs, Index* out) {
+    std::size_t loaded = 0;
+    for (const run& tied : runs) {
+        if (tied.count > short_run) continue;
+        std::copy_n(out + tied.begin, tied.count, rows_ + loaded);
+        loaded += tied.count;
     }
-    for (const run& tied : runs) sort_rows(word, out + tied.begin, tied.count);
+    words_[word].load_at(rows_, loaded, items_);
+    std::vector<run> still_tied;
+    std::uint64_t* numbers = items_;
+    for (const run& tied : runs) {
+        if (tied.count > short_run) continue;
+        insertion_sort(numbers, out + tied.begin, tied.count);
+        if (word + 1 < words_.size()) append_runs(numbers, 0, tied.begin, tied.count, still_tied);
+        numbers += tied.count;
+    }
+    for (const run& tied : runs) {
+        if (tied.count > short_run) sort_rows(word, out + tied.begin, tied.count);
+    }
+    if (!still_tied.empty()) sort_runs(word + 1, still_tied, out);
 }
 
 template <class Index>

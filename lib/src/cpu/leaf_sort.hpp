@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace lookback::cpu {
 
@@ -50,6 +51,15 @@ public:
     void sort_items(std::size_t word, bool whole, int row_bits, std::size_t count, Index* out);
 
 private:
+    // Neighbours out[begin, begin + count) that are equal so far.
+    struct run {
+        std::uint32_t begin;
+        std::uint32_t count;
+    };
+    static void append_runs(const std::uint64_t* numbers, int shift, std::size_t begin,
+                            std::size_t count, std::vector<run>& runs);
+    template <class Index>
+    void sort_runs(std::size_t word, const std::vector<run>& runs, Index* out);
     template <class Index>
     void sort_ties(std::size_t word, const std::uint64_t* items, int position_bits,
                    std::size_t count, Index* out);

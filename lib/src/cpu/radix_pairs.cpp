@@ -20,7 +20,7 @@ namespace {
 // A key and its value on their way through the buckets; narrower ones fill the first bytes.
 // Aligned to four bytes alone: twelve bytes move faster than sixteen.
 template <std::size_t KeyBytes, std::size_t ValueBytes>
-struct alignas(4) pair_item {
+struct alignas(KeyBytes < 4 ? KeyBytes : 4) pair_item {
     static constexpr std::size_t key_bytes = KeyBytes;
     static constexpr std::size_t value_bytes = ValueBytes;
     std::byte key[KeyBytes];
@@ -104,8 +104,8 @@ public:
     pair_leaf(std::byte* scratch, std::size_t rows)
         : rows_(rows),
           numbers_(reinterpret_cast<std::uint64_t*>(scratch)),
-          items_(reinterpret_cast<Item*>(numbers_ + leaf_sorter::scratch_items(rows))),
-          order_(reinterpret_cast<std::uint32_t*>(items_ + rows)) {}
+          order_(reinterpret_cast<std::uint32_t*>(numbers_ + leaf_sorter::scratch_items(rows))),
+          items_(reinterpret_cast<Item*>(order_ + rows)) {}
 
     Item* items() const { return items_; }
 
@@ -119,8 +119,8 @@ public:
 private:
     std::size_t rows_;
     std::uint64_t* numbers_;
-    Item* items_;
     std::uint32_t* order_;
+    Item* items_;
 };
 
 struct region {
@@ -221,10 +221,12 @@ private:
     buffer<std::byte> scratch_;
 };
 
-// The five items that carry every key and value.
+// The few items that carry every key and value, in at most twice their bytes.
 template <class Body>
 void with_item(std::size_t key_bytes, std::size_t value_bytes, const Body& body) {
     if (value_bytes > 8) return body(pair_item<8, 16>{});
+    if (key_bytes == 1 && value_bytes == 1) return body(pair_item<1, 1>{});
+    if (key_bytes <= 2 && value_bytes <= 2) return body(pair_item<2, 2>{});
     if (key_bytes > 4) {
         if (value_bytes > 4) return body(pair_item<8, 8>{});
         return body(pair_item<8, 4>{});
