@@ -73,7 +73,9 @@ struct place {
 
 std::optional<place> find_in_dataset(const io::dataset& dataset, std::string_view name) {
     const std::string own = base_name(dataset);
-    if (name.empty() || name == own) return place{std::nullopt, dataset.type()};
+    if (name.empty() || name == own || name == dataset.path()) {
+        return place{std::nullopt, dataset.type()};
+    }
     if (const auto element = split_element(name); element && element->name == own) {
         if (dataset.type().kind == io::element_kind::array && dataset.row_items() == 1) {
             auto field = element_of({own, 0, dataset.type()}, std::string(name), element->element);

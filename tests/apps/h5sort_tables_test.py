@@ -60,6 +60,7 @@ def check_rows(path, group, data, index):
 
 @pytest.mark.parametrize("words, keys", [
     (["-k", "time"], [("time", {})]),
+    (["-k", "/events/time:desc"], [("time", {"descending": True})]),
     (["-k", "time", "-k", "energy:desc"], [("time", {}), ("energy", {"descending": True})]),
     (["-k", "energy:nan-first", "-k", "site:desc"], [("energy", {"nan_first": True}), ("site", {"descending": True})]),
     (["-r", "-k", "site", "-k", "time:asc"], [("site", {"descending": True}), ("time", {})]),
