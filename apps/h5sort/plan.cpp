@@ -1,6 +1,7 @@
 #include "h5sort/plan.hpp"
 
 #include "common/input.hpp"
+#include "common/memory_cap.hpp"
 #include "common/size.hpp"
 #include "h5sort/key_place.hpp"
 
@@ -204,16 +205,8 @@ plan make_plan(const request& wanted, const context& context) {
 }
 
 void require_memory(const plan& planned, const request& wanted) {
-    const std::uint64_t machine = memory_of_machine();
-    const bool capped = wanted.common.memory != 0 && wanted.common.memory < machine;
-    const std::uint64_t allowed = capped ? wanted.common.memory : machine;
-    if (planned.memory_bytes <= allowed) return;
-    throw error(error_kind::out_of_memory,
-                fmt::format("{}: sorting needs {} of memory, and {} {}; {}",
-                            address_of(planned.first()), size_text(planned.memory_bytes),
-                            capped ? "--memory allows" : "this machine has", size_text(allowed),
-                            capped ? "raise --memory, or sort fewer --columns"
-                                   : "sort fewer --columns, or use a larger machine"));
+    apps::require_memory(wanted.common, planned.memory_bytes,
+                         address_of(planned.first()) + ": sorting", "sort fewer --columns");
 }
 
 std::string order_text(const plan& planned) {

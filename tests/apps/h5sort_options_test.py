@@ -354,28 +354,6 @@ def test_dry_run(tmp_path):
     assert not out.exists()
 
 
-def test_every_option_is_in_help_and_manual():
-    manual = (SOURCE / "docs/man/h5sort.1").read_text().replace("\\-", "-")
-    text = ok("h5sort", "--help")
-    options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) | set(re.findall(r"^  (-[A-Za-z@]),", text, re.MULTILINE))
-    assert len(options) > 40
-    for option in options:
-        assert re.search(re.escape(option) + r"(?![\w-])", manual), f"{option} is not in the manual"
-    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", manual)):
-        assert option in options, f"{option} is in the manual alone"
-
-
-def test_manual_is_well_formed():
-    import shutil
-    import subprocess
-
-    if shutil.which("groff") is None:
-        pytest.skip("groff is not installed")
-    process = subprocess.run(["groff", "-man", "-Tutf8", "-ww", SOURCE / "docs/man/h5sort.1"], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, check=False)
-    assert (process.returncode, process.stderr) == (0, "")
-
-
 def test_flights_by_two_keys(tmp_path):
     """The real table: 336,776 rows with missing values."""
     source, out = SOURCE / "data/flights.h5", tmp_path / "out.h5"

@@ -1,0 +1,16 @@
+// Apps: the check of --memory before work starts.
+#pragma once
+
+#include "common/options.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace lookback::apps {
+
+/// Throws error{out_of_memory} where `bytes` is above --memory or what the machine has. `work` is
+/// the message's subject ("f.h5:/x: sorting"), `advice` what to do about it ("sort fewer columns").
+void require_memory(const common_options& common, std::uint64_t bytes, std::string_view work,
+                    std::string_view advice);
+
+}  // namespace lookback::apps
