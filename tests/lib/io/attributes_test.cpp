@@ -69,6 +69,7 @@ TEST_F(Attributes, NumbersStringsNullAndVariableLengthOnes) {
     char* text_back = nullptr;
     H5Aread(id, text, &text_back);
     EXPECT_STREQ(text_back, value);
+    H5free_memory(text_back);
     id = H5Aopen(copied, "TITLE", H5P_DEFAULT);
     EXPECT_EQ(H5Sget_simple_extent_type(H5Aget_space(id)), H5S_NULL);
     id = H5Aopen(copied, "list", H5P_DEFAULT);
@@ -76,6 +77,7 @@ TEST_F(Attributes, NumbersStringsNullAndVariableLengthOnes) {
     H5Aread(id, list, &list_back);
     ASSERT_EQ(list_back.len, 2U);
     EXPECT_EQ(static_cast<const double*>(list_back.p)[1], 2.5);
+    H5free_memory(list_back.p);
     EXPECT_EQ(H5Aget_num_attrs(copied), 4);
 }
 
@@ -95,6 +97,7 @@ TEST_F(Attributes, ReferencesFollowTheirObjects) {
     char name[64] = {};
     H5Rget_name(copied, H5R_OBJECT, back.p, name, sizeof(name));
     EXPECT_STREQ(name, "/g/scale");
+    H5free_memory(back.p);
     hobj_ref_t plain = 0;
     H5Aread(H5Aopen(copied, "plain", H5P_DEFAULT), H5T_STD_REF_OBJ, &plain);
     H5Rget_name(copied, H5R_OBJECT, &plain, name, sizeof(name));

@@ -186,8 +186,10 @@ TEST_F(Traps, TwentyThousandChunksAreReadAndWrittenInNoTime) {
     copy(open(), 320000);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(plain_read(folder_ / "out.h5", "/x"), bytes);
-    // HDF5's walk over all chunks at each call takes 5 s and more; a machine under load may take 3.
+    // 0.2 s; HDF5's walk over all chunks at each call would take 5 s and more.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     EXPECT_LT(spent.count(), 4.0);
+#endif
 }
 
 TEST_F(Traps, ScaleOffsetGoesThroughHdf5) {
