@@ -1,14 +1,22 @@
 #include "cpu/radix_keys.hpp"
 
+#include "cpu/wide_keys.hpp"
+
 #include <algorithm>
 #include <limits>
 
 namespace lookback::cpu {
 
 template <class Order>
-void sort_keys(executor& /*executor*/, memory_resource& /*memory*/,
+void sort_keys(executor& executor, memory_resource& memory,
                std::span<typename Order::bits_type> keys, Order order, int begin_bit, int end_bit) {
     using Bits = typename Order::bits_type;
+    if constexpr (sizeof(Bits) >= 4) {
+        if (end_bit - begin_bit == 8 * static_cast<int>(sizeof(Bits))) {
+            sort_wide_keys(executor, memory, keys, make_mapping(order));
+            return;
+        }
+    }
     constexpr Bits all = std::numeric_limits<Bits>::max();
     const int width = end_bit - begin_bit;
     const Bits mask = width <= 0 ? Bits{0} : static_cast<Bits>(all >> (8 * sizeof(Bits) - width));

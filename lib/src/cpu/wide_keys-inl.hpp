@@ -1,0 +1,358 @@
+// CPU backend, compiled once a SIMD target: sorts keys of 32 and 64 bits by whole key.
+// Invariant: one stable MSD pass into buckets, then each bucket in the caches. Zeros of both signs
+// and NaNs have buckets of their own, which keep input order and are never sorted.
+#if defined(LOOKBACK_WIDE_KEYS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOOKBACK_WIDE_KEYS_INL
+#undef LOOKBACK_WIDE_KEYS_INL
+#else
+#define LOOKBACK_WIDE_KEYS_INL
+#endif
+
+#include "cpu/key_bucket-inl.hpp"
+#include "cpu/key_classes.hpp"
+
+#include <atomic>
+#include <memory>
+
+HWY_BEFORE_NAMESPACE();
+namespace lookback::cpu::HWY_NAMESPACE {
+
+/// Reads keys, turns them into numbers and gathers what the plan of the second step needs.
+template <class Mapping>
+class key_source {
+public:
+    using bits_type = typename Mapping::bits_type;
+    using number = typename Mapping::number;
+
+    key_source(const bits_type* keys, const Mapping& mapping, const key_classes<bits_type>& classes)
+        : keys_(keys), mapping_(mapping), classes_(&classes) {}
+
+    void load(std::size_t first, std::size_t count, number* items, std::uint16_t* bucket) {
+        if (count == partition_batch) {
+            load_some(keys_ + first, partition_batch, items, bucket);
+        } else {
+            load_some(keys_ + first, count, items, bucket);
+        }
+        if (!classes_->table.empty()) {
+            const std::uint16_t* const table = classes_->table.data();
+            for (std::size_t i = 0; i < count; ++i) bucket[i] = table[bucket[i]];
+        }
+    }
+
+    // Over all numbers that are sorted; low > high where there are none.
+    number low = std::numeric_limits<number>::max();
+    number high = std::numeric_limits<number>::min();
+    bits_type differing = 0;  ///< bits in which some number differs from the base
+
+private:
+    HWY_INLINE void load_some(const bits_type* HWY_RESTRICT keys, std::size_t count,
+                              number* HWY_RESTRICT items, std::uint16_t* HWY_RESTRICT bucket) {
+        const number base = classes_->base;
+        const int shift = classes_->shift;
+        const bits_type last = classes_->last_cell;
+        number least = low;
+        number most = high;
+        bits_type differ = differing;
+        for (std::size_t i = 0; i < count; ++i) {
+            const bits_type bits = keys[i];
+            number value = mapping_.to(bits);
+            items[i] = value;
+            bits_type extra = 0;
+            if constexpr (Mapping::has_specials) {
+                const bool zero = Mapping::is_zero(bits);
+                const bool nan = Mapping::is_nan(bits);
+                extra = static_cast<bits_type>(zero ? 1 : nan ? 2 : 0);
+                value = zero || nan ? base : value;
+            }
+            const auto above = static_cast<bits_type>(
+                static_cast<bits_type>(std::max(value, base)) - static_cast<bits_type>(base));
+            const auto cell = std::min(static_cast<bits_type>(above >> shift), last);
+            bucket[i] = static_cast<std::uint16_t>(extra != 0 ? last + extra : cell);
+            // The base itself is a number of the sample, so it may count where a special was.
+            least = std::min(least, value);
+            most = std::max(most, value);
+            differ = static_cast<bits_type>(
+                differ | (static_cast<bits_type>(value) ^ static_cast<bits_type>(base)));
+        }
+        low = least;
+        high = most;
+        differing = differ;
+    }
+
+    const bits_type* keys_;
+    Mapping mapping_;
+    const key_classes<bits_type>* classes_;
+};
+
+template <class Mapping>
+class wide_sort {
+public:
+    using bits_type = typename Mapping::bits_type;
+    using number = typename Mapping::number;
+    using identity = integer_mapping<bits_type>;
+
+    // Fewer keys are sorted by one thread without a first pass.
+    static constexpr std::size_t few = std::size_t{1} << 14;
+    // What a bucket should hold: with its pieces it fits an L2 cache of 1 MiB.
+    static constexpr std::size_t bucket_keys = (std::size_t{1} << 19) / sizeof(bits_type);
+    static constexpr std::size_t most_buckets = 2048;
+    // A bucket of more keys is split by a first pass of its own, which all threads share.
+    static constexpr std::size_t giant_keys = std::size_t{1} << 20;
+    // Hostile input could make a bucket giant again and again.
+    static constexpr int most_levels = 6;
+
+    wide_sort(executor& executor, memory_resource& memory, const Mapping& mapping)
+        : executor_(executor), memory_(memory), mapping_(mapping) {}
+
+    void sort(std::span<bits_type> keys, int level) {
+        if (keys.size() <= few || level == most_levels) {
+            sort_alone(keys);
+        } else {
+            sort_by_buckets(keys, level);
+        }
+    }
+
+private:
+    struct part {
+        std::size_t bucket;
+        std::size_t begin;  // in the output
+        std::size_t size;
+        bool sorted;  // as it comes: zeros, NaNs
+    };
+
+    // One thread, one range: specials are set aside in input order.
+    void sort_alone(std::span<bits_type> keys) {
+        buffer<bits_type> room(memory_, keys.size() + 64);
+        auto* const numbers = reinterpret_cast<number*>(keys.data());
+        auto* const spare = reinterpret_cast<number*>(room.data());
+        std::size_t n = keys.size();
+        std::vector<bits_type> zeros;
+        std::vector<bits_type> nans;
+        if constexpr (Mapping::has_specials) {
+            std::size_t kept = 0;
+            for (const bits_type bits : keys) {
+                if (Mapping::is_zero(bits)) {
+                    zeros.push_back(bits);
+                } else if (Mapping::is_nan(bits)) {
+                    nans.push_back(bits);
+                } else {
+                    numbers[kept++] = mapping_.to(bits);
+                }
+            }
+            n = kept;
+        } else {
+            for (std::size_t i = 0; i < n; ++i) numbers[i] = mapping_.to(keys[i]);
+        }
+        sort_in_cache(hn::ScalableTag<number>(), numbers, spare, n);
+        if constexpr (Mapping::has_specials) {
+            const bool nan_first = mapping_.nan_first;
+            const std::size_t below = static_cast<std::size_t>(
+                std::lower_bound(numbers, numbers + n, mapping_.lower_zero()) - numbers);
+            restore_keys(mapping_, numbers, n, room.data());
+            bits_type* out = keys.data();
+            if (nan_first) out = std::copy(nans.begin(), nans.end(), out);
+            out = std::copy_n(room.data(), below, out);
+            out = std::copy(zeros.begin(), zeros.end(), out);
+            out = std::copy_n(room.data() + below, n - below, out);
+            if (!nan_first) std::copy(nans.begin(), nans.end(), out);
+        } else {
+            restore_keys(mapping_, numbers, n, keys.data());
+        }
+    }
+
+    // Sorted numbers from places spread over the input; empty where only specials were met.
+    std::vector<number> take_sample(std::span<const bits_type> keys, int level) const {
+        const std::size_t count = std::clamp<std::size_t>(keys.size() / 256, 1024, 16384);
+        std::vector<number> sample;
+        sample.reserve(count);
+        std::uint64_t random = static_cast<std::uint64_t>(level) * 0x9e3779b97f4a7c15U + count;
+        const std::size_t stride = keys.size() / count;
+        for (std::size_t i = 0; i < count; ++i) {
+            random = random * 6364136223846793005U + 1442695040888963407U;
+            const bits_type bits = keys[i * stride + ((random >> 33) * stride >> 31)];
+            if constexpr (Mapping::has_specials) {
+                if (Mapping::is_zero(bits) || Mapping::is_nan(bits)) continue;
+            }
+            sample.push_back(mapping_.to(bits));
+        }
+        std::vector<number> spare(sample.size() + 64);
+        sort_in_cache(hn::ScalableTag<number>(), sample.data(), spare.data(), sample.size());
+        return sample;
+    }
+
+    void sort_by_buckets(std::span<bits_type> keys, int level) {
+        std::vector<number> sample = take_sample(keys, level);
+        if (sample.empty()) sample.push_back(0);
+        const std::size_t wanted =
+            std::clamp<std::size_t>(std::bit_ceil(keys.size() / bucket_keys), 16, most_buckets);
+        const auto classes = plan_classes<bits_type>(sample, wanted);
+        const std::size_t regular = classes.bucket_count();
+        constexpr std::size_t extra = Mapping::has_specials ? 2 : 0;
+        auto with_specials = classes;
+        if (!with_specials.table.empty()) {
+            for (std::size_t i = 0; i < extra; ++i) {
+                with_specials.table.push_back(static_cast<std::uint16_t>(regular + i));
+            }
+        }
+        std::vector<std::size_t> giants;
+        std::vector<part> parts;
+        {
+            bucket_blocks<number> blocks(memory_, keys.size(), executor_.threads(),
+                                         regular + extra);
+            std::vector<key_source<Mapping>> sources(
+                static_cast<std::size_t>(executor_.threads()),
+                key_source<Mapping>(keys.data(), mapping_, with_specials));
+            blocks.fill(executor_, std::span(sources));
+            parts = lay_out(blocks, classes);
+            giants = finish_buckets(blocks, parts, classes, facts_of(sources), keys);
+        }
+        for (const std::size_t giant : giants) {
+            const auto range = keys.subspan(parts[giant].begin, parts[giant].size);
+            wide_sort<identity>(executor_, memory_, identity{0}  // numbers are stored as they are
+                                )
+                .sort(range, level + 1);
+            restore_in_place(range);
+        }
+        if constexpr (Mapping::has_specials) put_zeros_inside(keys, parts, classes);
+    }
+
+    bucket_facts<number> facts_of(const std::vector<key_source<Mapping>>& sources) const {
+        number low = std::numeric_limits<number>::max();
+        number high = std::numeric_limits<number>::min();
+        bits_type differing = 0;
+        for (const auto& source : sources) {
+            low = std::min(low, source.low);
+            high = std::max(high, source.high);
+            differing = static_cast<bits_type>(differing | source.differing);
+        }
+        return {low, high, differing == 0 ? 0 : std::countr_zero(differing)};
+    }
+
+    // Places of all buckets in the output, in order.
+    std::vector<part> lay_out(const bucket_blocks<number>& blocks,
+                              const key_classes<bits_type>& classes) const {
+        const std::size_t regular = classes.bucket_count();
+        std::vector<part> parts;
+        std::size_t begin = 0;
+        const auto add = [&](std::size_t bucket, bool sorted) {
+            const std::size_t size = blocks.size(bucket);
+            parts.push_back({bucket, begin, size, sorted});
+            begin += size;
+        };
+        if constexpr (Mapping::has_specials) {
+            if (mapping_.nan_first) add(regular + 1, true);
+            const std::size_t below_zero =
+                classes.bucket(static_cast<number>(mapping_.lower_zero() - 1));
+            for (std::size_t bucket = 0; bucket < regular; ++bucket) {
+                add(bucket, false);
+                if (bucket == below_zero) add(regular, true);
+            }
+            if (!mapping_.nan_first) add(regular + 1, true);
+        } else {
+            for (std::size_t bucket = 0; bucket < regular; ++bucket) add(bucket, false);
+        }
+        return parts;
+    }
+
+    // Sorts all buckets but the giant ones, whose numbers are only put into their places.
+    std::vector<std::size_t> finish_buckets(const bucket_blocks<number>& blocks,
+                                            const std::vector<part>& parts,
+                                            const key_classes<bits_type>& classes,
+                                            const bucket_facts<number>& all,
+                                            std::span<bits_type> keys) {
+        std::vector<std::size_t> giants;
+        std::size_t largest = 0;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (parts[i].sorted) continue;
+            if (parts[i].size > giant_keys) {
+                giants.push_back(i);
+            } else {
+                largest = std::max(largest, parts[i].size);
+            }
+        }
+        using sorter = bucket_sorter<Mapping>;
+        const std::size_t room = sorter::room_items(largest);
+        const auto threads = static_cast<std::size_t>(executor_.threads());
+        buffer<number> rooms(memory_, room * threads);
+        std::atomic<std::size_t> next{0};
+        executor_.for_each_worker([&](int worker) {
+            const auto local = std::make_unique<sorter>(
+                mapping_, rooms.data() + static_cast<std::size_t>(worker) * room, room);
+            for (std::size_t i = next++; i < parts.size(); i = next++) {
+                const auto [bucket, begin, size, sorted] = parts[i];
+                bits_type* const out = keys.data() + begin;
+                if (sorted) {
+                    copy_out(blocks, bucket, true, out);
+                } else if (size > giant_keys) {
+                    copy_out(blocks, bucket, false, out);
+                } else {
+                    local->sort(blocks, bucket, size, facts_of_bucket(bucket, classes, all), out);
+                }
+            }
+        });
+        return giants;
+    }
+
+    static bucket_facts<number> facts_of_bucket(std::size_t bucket,
+                                                const key_classes<bits_type>& classes,
+                                                const bucket_facts<number>& all) {
+        bucket_facts<number> facts = all;
+        if (bucket != 0) facts.low = std::max(all.low, classes.lowest(bucket));
+        if (bucket + 1 < classes.bucket_count()) {
+            facts.high = std::min(all.high, static_cast<number>(classes.lowest(bucket + 1) - 1));
+        }
+        // Bounds keep the dead bits that all numbers have.
+        const auto dead = static_cast<bits_type>((bits_type{1} << all.dead_bits) - 1);
+        const auto pattern = static_cast<bits_type>(static_cast<bits_type>(all.low) & dead);
+        facts.low = static_cast<number>((static_cast<bits_type>(facts.low) & ~dead) | pattern);
+        facts.high = static_cast<number>(static_cast<bits_type>(facts.high) | dead);
+        return facts;
+    }
+
+    void copy_out(const bucket_blocks<number>& blocks, std::size_t bucket, bool as_keys,
+                  bits_type* out) const {
+        blocks.for_each_chunk(bucket, [&](std::span<const number> chunk) {
+            if (as_keys) {
+                restore_keys(mapping_, chunk.data(), chunk.size(), out);
+            } else {
+                std::memcpy(out, chunk.data(), chunk.size() * sizeof(number));
+            }
+            out += chunk.size();
+        });
+    }
+
+    void restore_in_place(std::span<bits_type> keys) {
+        constexpr std::size_t piece = std::size_t{1} << 16;
+        executor_.for_each((keys.size() + piece - 1) / piece, [&](std::size_t i) {
+            const auto some = keys.subspan(i * piece, std::min(piece, keys.size() - i * piece));
+            restore_keys(mapping_, reinterpret_cast<const number*>(some.data()), some.size(),
+                         some.data());
+        });
+    }
+
+    // Zeros stand behind the bucket of the numbers just below them. Where that bucket reaches over
+    // zero, they move to their place in it.
+    void put_zeros_inside(std::span<bits_type> keys, const std::vector<part>& parts,
+                          const key_classes<bits_type>& classes) const {
+        for (std::size_t i = 1; i < parts.size(); ++i) {
+            if (!parts[i].sorted || parts[i].bucket != classes.bucket_count()) continue;
+            if (parts[i].size == 0 || parts[i - 1].size == 0) return;
+            bits_type* const begin = keys.data() + parts[i - 1].begin;
+            bits_type* const zeros = keys.data() + parts[i].begin;
+            bits_type* const above = std::partition_point(begin, zeros, [&](bits_type bits) {
+                return mapping_.to(bits) < mapping_.lower_zero();
+            });
+            std::rotate(above, zeros, zeros + parts[i].size);
+            return;
+        }
+    }
+
+    executor& executor_;
+    memory_resource& memory_;
+    Mapping mapping_;
+};
+
+}  // namespace lookback::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

@@ -1,0 +1,41 @@
+// CPU backend: sort_wide_keys() of 32-bit keys.
+#include "cpu/vector_targets.hpp"
+#include "cpu/wide_keys.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/wide_keys_32.cpp"
+#include <hwy/foreach_target.h>
+// foreach_target.h comes first: it includes this file once more for each target.
+#include "cpu/wide_keys-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace lookback::cpu::HWY_NAMESPACE {
+void sort_integers_32(executor& executor, memory_resource& memory, std::span<std::uint32_t> keys,
+                      const integer_mapping<std::uint32_t>& mapping) {
+    wide_sort<integer_mapping<std::uint32_t>>(executor, memory, mapping).sort(keys, 0);
+}
+void sort_floats_32(executor& executor, memory_resource& memory, std::span<std::uint32_t> keys,
+                    const float_mapping<std::uint32_t>& mapping) {
+    wide_sort<float_mapping<std::uint32_t>>(executor, memory, mapping).sort(keys, 0);
+}
+}  // namespace lookback::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lookback::cpu {
+
+HWY_EXPORT(sort_integers_32);
+HWY_EXPORT(sort_floats_32);
+
+void sort_wide_keys(executor& executor, memory_resource& memory, std::span<std::uint32_t> keys,
+                    const integer_mapping<std::uint32_t>& mapping) {
+    HWY_DYNAMIC_DISPATCH(sort_integers_32)(executor, memory, keys, mapping);
+}
+
+void sort_wide_keys(executor& executor, memory_resource& memory, std::span<std::uint32_t> keys,
+                    const float_mapping<std::uint32_t>& mapping) {
+    HWY_DYNAMIC_DISPATCH(sort_floats_32)(executor, memory, keys, mapping);
+}
+
+}  // namespace lookback::cpu
+#endif
