@@ -108,14 +108,14 @@ void set_layout(const std::string& subject, const handle& properties, const exte
 // The source's properties; external files, virtual sources and fill values that are no numbers for
 // a numeric result are left behind.
 handle copied_properties(const std::string& subject, const dataset& source, bool new_type) {
-    const handle own = checked_handle(subject, cannot_create,
-                                      [&] { return H5Dget_create_plist(source.id().id()); });
+    handle own = checked_handle(subject, cannot_create,
+                                [&] { return H5Dget_create_plist(source.id().id()); });
     const bool fill_fits = !new_type || source.type().key.has_value();
     if (source.layout() != layout::external && source.layout() != layout::virtual_dataset &&
         fill_fits) {
         return own;
     }
-    const handle fresh =
+    handle fresh =
         checked_handle(subject, cannot_create, [&] { return H5Pcreate(H5P_DATASET_CREATE); });
     H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
     checked(subject, cannot_create, [&] { return H5Pfill_value_defined(own.id(), &status); });
@@ -132,8 +132,8 @@ handle copied_properties(const std::string& subject, const dataset& source, bool
 
 // IEEE 754 binary16, which HDF5 1.10 has no name for; as h5py makes it.
 handle half_type() {
-    const handle type = checked_handle("HDF5 datatype", "cannot make a f16",
-                                       [] { return H5Tcopy(H5T_IEEE_F32LE); });
+    handle type = checked_handle("HDF5 datatype", "cannot make a f16",
+                                 [] { return H5Tcopy(H5T_IEEE_F32LE); });
     checked("HDF5 datatype", "cannot make a f16",
             [&] { return H5Tset_fields(type.id(), 15, 10, 5, 0, 10); });
     checked("HDF5 datatype", "cannot make a f16", [&] { return H5Tset_size(type.id(), 2); });

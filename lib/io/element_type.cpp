@@ -205,9 +205,10 @@ std::string element_type::name() const {
     switch (kind) {
         case element_kind::integer:
         case element_kind::floating:
-            return exact ? fmt::format("{}{}", name_of(*key), order)
-                         : fmt::format("{} of {} bytes in another format",
-                                       kind == element_kind::integer ? "integer" : "float", bytes);
+            return exact && key
+                       ? fmt::format("{}{}", name_of(*key), order)
+                       : fmt::format("{} of {} bytes in another format",
+                                     kind == element_kind::integer ? "integer" : "float", bytes);
         case element_kind::boolean:
             return "bool";
         case element_kind::enumeration:

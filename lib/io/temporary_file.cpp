@@ -176,7 +176,10 @@ void temporary_file::copy_target() {
     const int from = open(target_.c_str(), O_RDONLY | O_CLOEXEC);
     if (from < 0) throw_system_error(subject_);
     bool copied = ioctl(descriptor_, FICLONE, from) == 0;
-    if (!copied) copied = copy_range(from, descriptor_, target_id_->size);
+    struct stat status {};
+    if (!copied && fstat(from, &status) == 0) {
+        copied = copy_range(from, descriptor_, static_cast<std::uint64_t>(status.st_size));
+    }
     if (!copied && errno != ENOSPC && errno != EFBIG && errno != EDQUOT) {
         copied = copy_by_hand(from, descriptor_);
     }
