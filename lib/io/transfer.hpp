@@ -53,7 +53,11 @@ using row_producer =
 /// Writes all rows of a dataset that output_file made, from memory.
 void write(const dataset& target, form form, const void* memory,
            const transfer_options& options = {});
-/// The same, each batch made by `produce` while others are encoded and written.
+/// Writes rows [first, first + rows): whole chunks, but for the dataset's last rows. Throws
+/// error{invalid_argument} otherwise.
+void write_rows(const dataset& target, std::uint64_t first, std::uint64_t rows, form form,
+                const void* memory, const transfer_options& options = {});
+/// All rows, each batch made by `produce` while others are encoded and written.
 void write(const dataset& target, form form, const row_producer& produce,
            const transfer_options& options = {});
 

@@ -270,11 +270,24 @@ void run_by_bands(const write_job& job, std::uint64_t band_rows) {
 
 }  // namespace
 
-void write(const dataset& target, form form, const void* memory, const transfer_options& options) {
+void write_rows(const dataset& target, std::uint64_t first, std::uint64_t rows, form form,
+                const void* memory, const transfer_options& options) {
+    const std::uint64_t end = first + rows;
+    const std::uint64_t unit = target.chunk().empty() ? 1 : target.chunk()[0];
+    const bool inside = first <= target.rows() && rows <= target.rows() - first;
+    if (!inside || first % unit != 0 || (end % unit != 0 && end != target.rows())) {
+        throw error(error_kind::invalid_argument,
+                    fmt::format("{}: rows {} to {} cannot be written by themselves: it has {} rows "
+                                "in chunks of {}",
+                                target.address(), first, end, target.rows(), unit));
+    }
     const raw_access access = plan_access(target, form);
-    if (target.rows() == 0) return;
-    run({target, access, 0, target.rows(), static_cast<const std::byte*>(memory), nullptr,
-         options});
+    if (rows == 0) return;
+    run({target, access, first, rows, static_cast<const std::byte*>(memory), nullptr, options});
+}
+
+void write(const dataset& target, form form, const void* memory, const transfer_options& options) {
+    write_rows(target, 0, target.rows(), form, memory, options);
 }
 
 void write(const dataset& target, form form, const row_producer& produce,
