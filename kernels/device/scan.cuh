@@ -64,7 +64,7 @@ scan_arguments<T> arguments_of(const scan_request<T>& request) {
 /// an item and tile of 8 KiB, 33 KiB at least.
 template <class T>
 std::size_t scan_workspace_bytes(index_t items) {
-    return scan_workspace_bytes<T>(items, tile_geometry<tuning::small_scan, T>::tile_items);
+    return scan_workspace_bytes<T>(items, tile_geometry<tuning::small_scan<T>, T>::tile_items);
 }
 
 /// A single-pass scan under a policy: the building block of the strategies below.
@@ -87,8 +87,10 @@ cudaError_t scan_under(const scan_workspace& workspace, const scan_request<T>& r
 /// The strategy that `automatic` stands for.
 template <class T>
 constexpr scan_strategy automatic_strategy(index_t items) {
-    return items <= tuning::small_bytes / static_cast<index_t>(sizeof(T)) ? scan_strategy::single
-                                                                          : scan_strategy::fallback;
+    constexpr index_t bytes = sizeof(T);
+    if (items <= tuning::small_bytes / bytes) return scan_strategy::single;
+    if (items <= tuning::middle_bytes / bytes) return scan_strategy::bounded;
+    return scan_strategy::fallback;
 }
 
 /// out[i] = init op in[0] op ... op in[i] (exclusive: up to in[i - 1]), by `automatic`.
@@ -100,10 +102,17 @@ constexpr scan_strategy automatic_strategy(index_t items) {
 template <class T, class Op>
 cudaError_t scan(const scan_workspace& workspace, const scan_request<T>& request, Op op,
                  cudaStream_t stream) {
-    if (automatic_strategy<T>(request.items) == scan_strategy::single) {
-        return scan_under<policy_for<tuning::small_scan, Op>>(workspace, request, op, stream);
+    switch (automatic_strategy<T>(request.items)) {
+        case scan_strategy::single:
+            return scan_under<policy_for<tuning::small_scan<T>, Op>>(workspace, request, op,
+                                                                     stream);
+        case scan_strategy::bounded:
+            return scan_under<policy_for<tuning::bounded_scan<T>, Op>>(workspace, request, op,
+                                                                       stream);
+        default:
+            return scan_under<policy_for<tuning::fallback_scan<T>, Op>>(workspace, request, op,
+                                                                        stream);
     }
-    return scan_under<policy_for<tuning::fallback_scan, Op>>(workspace, request, op, stream);
 }
 
 /// The same bits from every run, machine and backend: plus and multiplies of floats.
@@ -117,13 +126,14 @@ cudaError_t reproducible_scan(const scan_workspace& workspace, const scan_reques
 template <class T, class Op>
 cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
                     const scan_request<T>& request, Op op, cudaStream_t stream) {
-    using fallback = policy_for<tuning::fallback_scan, Op>;
+    using fallback = policy_for<tuning::fallback_scan<T>, Op>;
     if (request.items <= 0) return cudaSuccess;
     switch (strategy) {
         case scan_strategy::automatic:
             return scan(workspace, request, op, stream);
         case scan_strategy::single:
-            return scan_under<policy_for<tuning::small_scan, Op>>(workspace, request, op, stream);
+            return scan_under<policy_for<tuning::small_scan<T>, Op>>(workspace, request, op,
+                                                                     stream);
         case scan_strategy::three_launch:
             return launch_three<fallback, block::kogge_stone<most_chunks>>(
                 arguments_of(request), totals_of<T>(workspace), op, stream);
@@ -131,9 +141,11 @@ cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
             return launch_grid_barrier<fallback>(arguments_of(request), totals_of<T>(workspace), op,
                                                  stream);
         case scan_strategy::lookback:
-            return scan_under<policy_for<tuning::ticket_scan, Op>>(workspace, request, op, stream);
+            return scan_under<policy_for<tuning::ticket_scan<T>, Op>>(workspace, request, op,
+                                                                      stream);
         case scan_strategy::bounded:
-            return scan_under<policy_for<tuning::bounded_scan, Op>>(workspace, request, op, stream);
+            return scan_under<policy_for<tuning::bounded_scan<T>, Op>>(workspace, request, op,
+                                                                       stream);
         case scan_strategy::fallback:
             return scan_under<fallback>(workspace, request, op, stream);
     }

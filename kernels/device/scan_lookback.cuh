@@ -18,7 +18,7 @@ __device__ __forceinline__ void scan_loaded_tile(const scan_arguments<T>& args,
                                                  scan_tile<P, T, Op>& items,
                                                  scan_shared<P, T>& shared, Op op) {
     constexpr bool any_order = scan_tile<P, T, Op>::any_order;
-    const int warp = static_cast<int>(threadIdx.x) / arch::warp_lanes;
+    const int warp = arch::warp();
     items.lane_totals(op);
     if constexpr (!any_order) items.row_scans(op);
     const T total = items.warp_total(op);
@@ -26,7 +26,10 @@ __device__ __forceinline__ void scan_loaded_tile(const scan_arguments<T>& args,
     __syncthreads();  // warp totals and the arrival are written
     channel.epoch = shared.arrival.epoch;
     const auto meanwhile = [&] {
-        if constexpr (any_order) items.row_scans(op);
+        if constexpr (any_order) {
+            items.lane_totals_again(op);
+            items.row_scans(op);
+        }
     };
     preceding<T, Op> base;
     if constexpr (P::walk == tuning::scan_walk::window) {
@@ -34,7 +37,8 @@ __device__ __forceinline__ void scan_loaded_tile(const scan_arguments<T>& args,
     } else {
         base = read_group<P, T>(args, channel, tile, shared, op, meanwhile);
     }
-    if (warp > 0) base = base.then(fold(shared.warp_totals, warp, op), op);
+    if (warp > 0) base = base.then(shared.warps_before[warp], op);
+    if constexpr (P::order == tuning::tile_order::block) tile = arch::block_number();
     items.finish(args, tile, base, op);
 }
 
@@ -60,7 +64,7 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     __shared__ scan_shared<P, T> shared;
     constexpr bool by_ticket = P::order == tuning::tile_order::ticket;
     scan_tile<P, T, Op> items;
-    index_t tile = blockIdx.x;
+    index_t tile = arch::block_number();
     if constexpr (!by_ticket) items.load(args, tile);
     if (threadIdx.x == 0) {
         shared.arrival = tile::arrive(words.shared, gridDim.x, slots_of(args.tiles) * words.stride);

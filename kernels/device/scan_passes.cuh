@@ -31,7 +31,8 @@ __device__ __forceinline__ void load_and_total(const scan_arguments<T>& args, in
     items.lane_totals(op);
     if constexpr (!scan_tile<P, T, Op>::any_order) items.row_scans(op);
     const T total = items.warp_total(op);
-    if (arch::lane() == 0) warp_totals[threadIdx.x / arch::warp_lanes] = total;
+    const int warp = arch::warp();
+    if (arch::lane() == 0) warp_totals[warp] = total;
     __syncthreads();  // warp totals are written
 }
 
@@ -54,7 +55,7 @@ __device__ __forceinline__ T reduce_tiles(const scan_arguments<T>& args, tile_ra
 template <class P, class T, class Op>
 __device__ __forceinline__ void scan_tiles(const scan_arguments<T>& args, tile_range range,
                                            preceding<T, Op> base, T* warp_totals, Op op) {
-    const int warp = static_cast<int>(threadIdx.x) / arch::warp_lanes;
+    const int warp = arch::warp();
     for (index_t tile = range.begin; tile < range.end; ++tile) {
         scan_tile<P, T, Op> items;
         load_and_total(args, tile, items, warp_totals, op);

@@ -78,8 +78,7 @@ struct scan_tile {
 
     /// The lane's first item of its first row, inside the tile.
     __device__ static int first_item() {
-        const int warp = static_cast<int>(threadIdx.x) / arch::warp_lanes;
-        return warp * geometry::warp_items + arch::lane() * vector::items;
+        return arch::warp() * geometry::warp_items + arch::lane() * vector::items;
     }
     /// Items of the tile, which is all or, for the last tile, what is left.
     __device__ static int tile_size(const scan_arguments<T>& args, index_t tile) {
@@ -101,8 +100,8 @@ struct scan_tile {
         }
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
-            const int skip = row * geometry::row_items;
-            rows[row] = tile::load_items(from + skip, size - first - skip);
+            load_some(args, row, from + row * geometry::row_items,
+                      size - first - row * geometry::row_items);
         }
     }
 
@@ -116,6 +115,19 @@ struct scan_tile {
             }
             scans[row] = total;
         }
+    }
+
+    /// Lane totals once more, from the items: to hold the first ones while the tile waits would
+    /// spill registers.
+    __device__ __forceinline__ void lane_totals_again(Op op) {
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+#pragma unroll
+            for (int word = 0; word < vector::words; ++word) {
+                arch::forget_derived(rows[row].slice[word]);
+            }
+        }
+        lane_totals(op);
     }
 
     __device__ __forceinline__ void row_scans(Op op) {
@@ -144,7 +156,6 @@ struct scan_tile {
         const int first = first_item();
         const int left = tile_size(args, tile) - first;
         T* to = args.out + tile * geometry::tile_items + first;
-        const bool vectors = args.aligned_out && left + first == geometry::tile_items;
         preceding<T, Op> rows_before = preceding<T, Op>::nothing();
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
@@ -163,11 +174,25 @@ struct scan_tile {
             preceding<T, Op>& carried = tree ? rows_before : base;
             const T total = row_total(row);
             carried = tree && row == 0 ? preceding<T, Op>{total, true} : carried.then(total, op);
-            store(to, row, left, vectors);
+            store(args, to, row, left);
         }
     }
 
 private:
+    /// A row of a short or unaligned tile. Lanes beyond the end read items of the array again, so
+    /// that op never sees anything else; nothing depends on them.
+    __device__ __forceinline__ void load_some(const scan_arguments<T>& args, int row, const T* from,
+                                              int left) {
+        if constexpr (vector::vectorises) {
+            const bool beyond = left <= 0 && args.items >= vector::items;
+            if (args.aligned_in && (left >= vector::items || beyond)) {
+                rows[row].load(beyond ? args.in : from);
+                return;
+            }
+        }
+        rows[row] = tile::load_items(from, left);
+    }
+
     template <bool Exclusive>
     __device__ __forceinline__ void write_row(int row, preceding<T, Op> seed, Op op) {
         if constexpr (tree) {
@@ -190,10 +215,11 @@ private:
         }
     }
 
-    __device__ __forceinline__ void store(T* to, int row, int left, bool vectors) const {
+    __device__ __forceinline__ void store(const scan_arguments<T>& args, T* to, int row,
+                                          int left) const {
         const int skip = row * geometry::row_items;
         if constexpr (vector::vectorises) {
-            if (vectors) {
+            if (args.aligned_out && left - skip >= vector::items) {
                 rows[row].store(to + skip);
                 return;
             }

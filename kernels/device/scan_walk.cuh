@@ -17,9 +17,10 @@ inline constexpr int group_chunks = group_tiles / chunk_tiles;
 template <class P, class T>
 struct scan_shared {
     T warp_totals[P::warps];
+    T warps_before[P::warps];    ///< [w]: the combination of warps 0 to w - 1
     T before;                    ///< window walk: all earlier tiles; group walk: all earlier groups
     T chunks[group_chunks + 1];  ///< group walk: 32 tiles each; last: the whole last chunk
-    std::uint64_t displaced;
+    std::uint32_t displaced;
     tile::arrival arrival;
 };
 
@@ -27,11 +28,20 @@ template <class T>
 using scan_window = tile::warp_window<core::tagged_codec<T>, tile::device_access>;
 
 template <class T>
-__device__ __forceinline__ std::uint64_t tell(core::slot_array slots, index_t slot,
+__device__ __forceinline__ std::uint32_t tell(core::slot_array slots, index_t slot,
                                               std::uint32_t epoch, core::tile_state state,
                                               const T& value) {
-    return core::publish<core::tagged_codec<T>, tile::device_access>(slots, slot, epoch, state,
-                                                                     value);
+    return static_cast<std::uint32_t>(core::publish<core::tagged_codec<T>, tile::device_access>(
+        slots, slot, epoch, state, value));
+}
+
+/// Combines what precedes each warp inside the tile; by warp 1, while warp 0 looks back. Visible
+/// after the next barrier.
+template <class P, class T, class Op>
+__device__ __forceinline__ void combine_warps(scan_shared<P, T>& shared, Op op) {
+    const int warp = static_cast<int>(threadIdx.x) - arch::warp_lanes;
+    if (warp < 1 || warp >= P::warps) return;
+    shared.warps_before[warp] = fold(shared.warp_totals, warp, op);
 }
 
 /// Warp 0 publishes and walks; the others go on with `meanwhile`. Ends with a barrier, after which
@@ -41,9 +51,9 @@ __device__ __forceinline__ preceding<T, Op> walk_windows(const scan_arguments<T>
                                                          const scan_channel& channel, index_t tile,
                                                          scan_shared<P, T>& shared, Op op,
                                                          Meanwhile meanwhile) {
-    if (threadIdx.x < arch::warp_lanes) {
+    if (arch::warp() == 0) {
         const T total = fold(shared.warp_totals, P::warps, op);
-        std::uint64_t displaced = 0;
+        std::uint32_t displaced = 0;
         T before{};
         if (arch::lane() == 0) {
             displaced =
@@ -64,8 +74,9 @@ __device__ __forceinline__ preceding<T, Op> walk_windows(const scan_arguments<T>
             shared.displaced = displaced;  // waits for the exchange to have happened
         }
     }
+    combine_warps(shared, op);
     meanwhile();
-    __syncthreads();  // before is written
+    __syncthreads();  // before and warps_before are written
     preceding<T, Op> base = preceding<T, Op>::nothing();
     if (args.has_init) base = {args.init, true};
     return tile > 0 ? base.then(shared.before, op) : base;
@@ -128,12 +139,13 @@ __device__ __forceinline__ preceding<T, Op> read_group(const scan_arguments<T>& 
                                                        Meanwhile meanwhile) {
     const index_t group = tile / group_tiles;
     const index_t group_begin = group * group_tiles;
-    const int warp = static_cast<int>(threadIdx.x) / arch::warp_lanes;
+    const int warp = arch::warp();
     const bool ends_group = tile % group_tiles == group_tiles - 1 && tile + 1 < args.tiles;
     if (threadIdx.x == 0) {
         shared.displaced = tell(channel.tiles, tile, channel.epoch, core::tile_state::aggregate,
                                 fold(shared.warp_totals, P::warps, op));
     }
+    combine_warps(shared, op);
     meanwhile();
     const tile_waiter<P, T, Op> waiter{args, channel, tile, op};
     const auto read = [&](int slot, index_t begin, index_t end) {
@@ -153,7 +165,7 @@ __device__ __forceinline__ preceding<T, Op> read_group(const scan_arguments<T>& 
                                                            channel.epoch, op, patience);
         if (arch::lane() == 0) shared.before = before;
     }
-    __syncthreads();  // chunks and before are written
+    __syncthreads();  // chunks, before and warps_before are written
     preceding<T, Op> base = preceding<T, Op>::nothing();
     if (args.has_init) base = {args.init, true};
     if (group > 0) base = {shared.before, true};

@@ -72,12 +72,11 @@ template <class T>
 __device__ __forceinline__ lane_vector<T> load_items(const T* from, int left) {
     lane_vector<T> vector{};
     if constexpr (sizeof(T) < 4) {
-        // Rolled loops inside a word: unrolled, a tile of bytes would be 128 guarded loads.
         constexpr int per_word = 4 / static_cast<int>(sizeof(T));
 #pragma unroll
         for (int word = 0; word < lane_vector<T>::words; ++word) {
             std::uint32_t packed = 0;
-#pragma unroll 1
+#pragma unroll
             for (int item = per_word - 1; item >= 0; --item) {
                 const int place = word * per_word + item;
                 const T value = from[place < left ? place : left - 1];
@@ -105,7 +104,7 @@ __device__ __forceinline__ void store_items(T* to, int left, const lane_vector<T
 #pragma unroll
         for (int word = 0; word < lane_vector<T>::words; ++word) {
             std::uint32_t packed = vector.slice[word];
-#pragma unroll 1
+#pragma unroll
             for (int item = 0; item < per_word; ++item) {
                 T value;
                 memcpy(&value, &packed, sizeof(T));

@@ -57,9 +57,14 @@ constexpr kernels::scan_strategy kernel_strategy(scan_strategy strategy) {
 
 template <class Item>
 constexpr scan_strategy automatic_choice(core::index_t items) {
-    return kernels::automatic_strategy<Item>(items) == kernels::scan_strategy::single
-               ? scan_strategy::single
-               : scan_strategy::fallback;
+    switch (kernels::automatic_strategy<Item>(items)) {
+        case kernels::scan_strategy::single:
+            return scan_strategy::single;
+        case kernels::scan_strategy::bounded:
+            return scan_strategy::bounded;
+        default:
+            return scan_strategy::fallback;
+    }
 }
 
 /// The scan with items read as `Item`, a type of T's width on which Op gives the same bits.

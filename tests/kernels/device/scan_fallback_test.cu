@@ -79,29 +79,30 @@ constexpr silent_tiles silences[] = {{512, 0}, {512, 511}, {64, 0}, {32, 5},
 
 TEST_F(ScanFallback, SilentTilesAreHelped) {
     for (const silent_tiles silence : silences) {
-        expect_right_in_two_launches<tuning::fallback_scan, std::uint32_t, core::plus>(
-            (1 << 23) + 5, silence, false);
+        expect_right_in_two_launches<tuning::fallback_scan<std::uint32_t>, std::uint32_t,
+                                     core::plus>((1 << 23) + 5, silence, false);
     }
 }
 
 TEST_F(ScanFallback, InPlace) {
-    expect_right_in_two_launches<tuning::fallback_scan, std::uint32_t, core::plus>((1 << 23) + 5,
-                                                                                   {8, 0}, true);
-    expect_right_in_two_launches<tuning::fallback_scan, std::uint64_t, core::plus>((1 << 22) + 5,
-                                                                                   {2, 0}, true);
+    expect_right_in_two_launches<tuning::fallback_scan<std::uint32_t>, std::uint32_t, core::plus>(
+        (1 << 23) + 5, {8, 0}, true);
+    expect_right_in_two_launches<tuning::fallback_scan<std::uint64_t>, std::uint64_t, core::plus>(
+        (1 << 22) + 5, {2, 0}, true);
 }
 
 TEST_F(ScanFallback, OperatorsThatDoNotCommute) {
-    using policy = tuning::in_order<tuning::fallback_scan>;
+    using policy = tuning::in_order<tuning::fallback_scan<brackets>>;
     expect_right_in_two_launches<policy, brackets, bicyclic>((1 << 22) + 5, {8, 0}, false);
-    expect_right_in_two_launches<policy, affine, compose>((1 << 21) + 5, {3, 0}, false);
+    expect_right_in_two_launches<tuning::in_order<tuning::fallback_scan<affine>>, affine, compose>(
+        (1 << 21) + 5, {3, 0}, false);
 }
 
 TEST_F(ScanFallback, GroupsAreHelped) {
     // More than two groups of 256 tiles; phase 255 of 256 silences the tile that ends each group.
-    using policy = tuning::in_order<tuning::bounded_scan>;
+    using policy = tuning::in_order<tuning::bounded_scan<std::uint32_t>>;
     for (const silent_tiles silence : {silent_tiles{256, 255}, {512, 0}, {8, 7}, {2, 1}}) {
-        expect_right_in_two_launches<policy, std::uint32_t, core::plus>((1 << 23) + 5, silence,
+        expect_right_in_two_launches<policy, std::uint32_t, core::plus>((1 << 24) + 5, silence,
                                                                         false);
     }
 }

@@ -178,7 +178,7 @@ void every_strategy_at_odd_sizes(bool exclusive, std::optional<T> init) {
 TEST_F(Scan, EverySizeFromOneTileToTwo) {
     // The largest tile of any strategy, in items.
     constexpr index_t tile =
-        device::tile_geometry<tuning::fallback_scan, std::uint32_t>::tile_items;
+        device::tile_geometry<tuning::fallback_scan<std::uint32_t>, std::uint32_t>::tile_items;
     Bench<std::uint32_t, core::plus> inclusive(2 * tile + 1, false, std::nullopt);
     Bench<std::uint32_t, core::plus> exclusive(2 * tile + 1, true, 77U);
     for (const scan_strategy strategy : strategies) {
