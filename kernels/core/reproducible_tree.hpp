@@ -27,7 +27,8 @@ template <std::size_t ItemBytes>
 struct reproducible_tree {
     static constexpr int lane_items = 16 / static_cast<int>(ItemBytes);
     static constexpr int lanes = 32;
-    static constexpr int rows = 8;
+    /// On an H200, of the speed of a copy: f32 12 rows 0.945, 8: 0.91; f64 16: 0.91, 8: 0.87.
+    static constexpr int rows = ItemBytes <= 4 ? 12 : 16;
     static constexpr int warps = 8;
     static constexpr int row_items = lanes * lane_items;
     static constexpr int warp_items = rows * row_items;

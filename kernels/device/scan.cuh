@@ -41,8 +41,8 @@ inline constexpr bool commutes = [] {
     }
 }();
 
-template <class Policy, class Op>
-using policy_for = std::conditional_t<commutes<Op>, Policy, tuning::in_order<Policy>>;
+template <class Policy, class T, class Op>
+using policy_for = std::conditional_t<commutes<Op>, Policy, tuning::in_order<Policy, T>>;
 
 template <class T>
 scan_arguments<T> arguments_of(const scan_request<T>& request) {
@@ -104,14 +104,14 @@ cudaError_t scan(const scan_workspace& workspace, const scan_request<T>& request
                  cudaStream_t stream) {
     switch (automatic_strategy<T>(request.items)) {
         case scan_strategy::single:
-            return scan_under<policy_for<tuning::small_scan<T>, Op>>(workspace, request, op,
-                                                                     stream);
-        case scan_strategy::bounded:
-            return scan_under<policy_for<tuning::bounded_scan<T>, Op>>(workspace, request, op,
-                                                                       stream);
-        default:
-            return scan_under<policy_for<tuning::fallback_scan<T>, Op>>(workspace, request, op,
+            return scan_under<policy_for<tuning::small_scan<T>, T, Op>>(workspace, request, op,
                                                                         stream);
+        case scan_strategy::bounded:
+            return scan_under<policy_for<tuning::bounded_scan<T>, T, Op>>(workspace, request, op,
+                                                                          stream);
+        default:
+            return scan_under<policy_for<tuning::fallback_scan<T>, T, Op>>(workspace, request, op,
+                                                                           stream);
     }
 }
 
@@ -126,14 +126,14 @@ cudaError_t reproducible_scan(const scan_workspace& workspace, const scan_reques
 template <class T, class Op>
 cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
                     const scan_request<T>& request, Op op, cudaStream_t stream) {
-    using fallback = policy_for<tuning::fallback_scan<T>, Op>;
+    using fallback = policy_for<tuning::fallback_scan<T>, T, Op>;
     if (request.items <= 0) return cudaSuccess;
     switch (strategy) {
         case scan_strategy::automatic:
             return scan(workspace, request, op, stream);
         case scan_strategy::single:
-            return scan_under<policy_for<tuning::small_scan<T>, Op>>(workspace, request, op,
-                                                                     stream);
+            return scan_under<policy_for<tuning::small_scan<T>, T, Op>>(workspace, request, op,
+                                                                        stream);
         case scan_strategy::three_launch:
             return launch_three<fallback, block::kogge_stone<most_chunks>>(
                 arguments_of(request), totals_of<T>(workspace), op, stream);
@@ -141,11 +141,11 @@ cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
             return launch_grid_barrier<fallback>(arguments_of(request), totals_of<T>(workspace), op,
                                                  stream);
         case scan_strategy::lookback:
-            return scan_under<policy_for<tuning::ticket_scan<T>, Op>>(workspace, request, op,
-                                                                      stream);
+            return scan_under<policy_for<tuning::ticket_scan<T>, T, Op>>(workspace, request, op,
+                                                                         stream);
         case scan_strategy::bounded:
-            return scan_under<policy_for<tuning::bounded_scan<T>, Op>>(workspace, request, op,
-                                                                       stream);
+            return scan_under<policy_for<tuning::bounded_scan<T>, T, Op>>(workspace, request, op,
+                                                                          stream);
         case scan_strategy::fallback:
             return scan_under<fallback>(workspace, request, op, stream);
     }

@@ -16,7 +16,7 @@ template <class P, class T, class Op>
 __device__ __forceinline__ void scan_loaded_tile(const scan_arguments<T>& args,
                                                  scan_channel channel, index_t tile,
                                                  scan_tile<P, T, Op>& items,
-                                                 scan_shared<P, T>& shared, Op op) {
+                                                 scan_shared<P, T>& shared, uint4* turning, Op op) {
     constexpr bool any_order = scan_tile<P, T, Op>::any_order;
     const int warp = arch::warp();
     items.lane_totals(op);
@@ -39,7 +39,7 @@ __device__ __forceinline__ void scan_loaded_tile(const scan_arguments<T>& args,
     }
     if (warp > 0) base = base.then(shared.warps_before[warp], op);
     if constexpr (P::order == tuning::tile_order::block) tile = arch::block_number();
-    items.finish(args, tile, base, op);
+    items.finish(args, tile, base, turning, op);
 }
 
 /// The words of a workspace as one launch uses them.
@@ -62,19 +62,21 @@ template <class P, class T, class Op>
 __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     lookback_scan(const scan_arguments<T> args, const scan_words words, const Op op) {
     __shared__ scan_shared<P, T> shared;
+    __shared__ turning_space<P, T> space;
+    uint4* turning = space.own();
     constexpr bool by_ticket = P::order == tuning::tile_order::ticket;
     scan_tile<P, T, Op> items;
     index_t tile = arch::block_number();
-    if constexpr (!by_ticket) items.load(args, tile);
+    if constexpr (!by_ticket) items.load(args, tile, turning);
     if (threadIdx.x == 0) {
         shared.arrival = tile::arrive(words.shared, gridDim.x, slots_of(args.tiles) * words.stride);
     }
     if constexpr (by_ticket) {
         __syncthreads();  // the ticket is written
         tile = shared.arrival.order;
-        items.load(args, tile);
+        items.load(args, tile, turning);
     }
-    scan_loaded_tile<P, T>(args, words.channel(args.tiles), tile, items, shared, op);
+    scan_loaded_tile<P, T>(args, words.channel(args.tiles), tile, items, shared, turning, op);
 }
 
 template <class P, class T, class Op>

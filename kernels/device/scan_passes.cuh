@@ -23,28 +23,35 @@ struct tile_range {
     }
 };
 
+template <class P, class T>
+struct pass_shared {
+    T warp_totals[P::warps];
+    turning_space<P, T> turning;
+};
+
 /// Loads a tile and tells its warps' totals to the block.
 template <class P, class T, class Op>
 __device__ __forceinline__ void load_and_total(const scan_arguments<T>& args, index_t tile,
-                                               scan_tile<P, T, Op>& items, T* warp_totals, Op op) {
-    items.load(args, tile);
+                                               scan_tile<P, T, Op>& items,
+                                               pass_shared<P, T>& shared, Op op) {
+    items.load(args, tile, shared.turning.own());
     items.lane_totals(op);
     if constexpr (!scan_tile<P, T, Op>::any_order) items.row_scans(op);
     const T total = items.warp_total(op);
     const int warp = arch::warp();
-    if (arch::lane() == 0) warp_totals[warp] = total;
+    if (arch::lane() == 0) shared.warp_totals[warp] = total;
     __syncthreads();  // warp totals are written
 }
 
 /// The combination of the block's tiles, in every thread.
 template <class P, class T, class Op>
 __device__ __forceinline__ T reduce_tiles(const scan_arguments<T>& args, tile_range range,
-                                          T* warp_totals, Op op) {
+                                          pass_shared<P, T>& shared, Op op) {
     T total{};
     for (index_t tile = range.begin; tile < range.end; ++tile) {
         scan_tile<P, T, Op> items;
-        load_and_total(args, tile, items, warp_totals, op);
-        const T part = fold(warp_totals, P::warps, op);
+        load_and_total(args, tile, items, shared, op);
+        const T part = fold(shared.warp_totals, P::warps, op);
         total = tile == range.begin ? part : op(total, part);
         __syncthreads();  // warp totals are read
     }
@@ -54,15 +61,16 @@ __device__ __forceinline__ T reduce_tiles(const scan_arguments<T>& args, tile_ra
 /// Writes the results of the block's tiles; `base` precedes them.
 template <class P, class T, class Op>
 __device__ __forceinline__ void scan_tiles(const scan_arguments<T>& args, tile_range range,
-                                           preceding<T, Op> base, T* warp_totals, Op op) {
+                                           preceding<T, Op> base, pass_shared<P, T>& shared,
+                                           Op op) {
     const int warp = arch::warp();
     for (index_t tile = range.begin; tile < range.end; ++tile) {
         scan_tile<P, T, Op> items;
-        load_and_total(args, tile, items, warp_totals, op);
+        load_and_total(args, tile, items, shared, op);
         if constexpr (scan_tile<P, T, Op>::any_order) items.row_scans(op);
-        const auto warp_base = warp > 0 ? base.then(fold(warp_totals, warp, op), op) : base;
-        base = base.then(fold(warp_totals, P::warps, op), op);
-        items.finish(args, tile, warp_base, op);
+        const auto warp_base = warp > 0 ? base.then(fold(shared.warp_totals, warp, op), op) : base;
+        base = base.then(fold(shared.warp_totals, P::warps, op), op);
+        items.finish(args, tile, warp_base, shared.turning.own(), op);
         __syncthreads();  // warp totals are read
     }
 }
@@ -76,8 +84,8 @@ __device__ __forceinline__ preceding<T, Op> initial(const scan_arguments<T>& arg
 template <class P, class T, class Op>
 __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     reduce_chunks(const scan_arguments<T> args, T* totals, const Op op) {
-    __shared__ T warp_totals[P::warps];
-    const T total = reduce_tiles<P>(args, tile_range::of_block(args.tiles), warp_totals, op);
+    __shared__ pass_shared<P, T> shared;
+    const T total = reduce_tiles<P>(args, tile_range::of_block(args.tiles), shared, op);
     if (threadIdx.x == 0) totals[blockIdx.x] = total;
 }
 
@@ -94,19 +102,19 @@ __global__ void __launch_bounds__(most_chunks) scan_totals(T* totals, int count,
 template <class P, class T, class Op>
 __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     scan_chunks(const scan_arguments<T> args, const T* totals, const Op op) {
-    __shared__ T warp_totals[P::warps];
+    __shared__ pass_shared<P, T> shared;
     preceding<T, Op> base = initial<T, Op>(args);
     if (blockIdx.x > 0) base = base.then(totals[blockIdx.x - 1], op);
-    scan_tiles<P>(args, tile_range::of_block(args.tiles), base, warp_totals, op);
+    scan_tiles<P>(args, tile_range::of_block(args.tiles), base, shared, op);
 }
 
 /// Reduce, barrier, scan, in one cooperative launch.
 template <class P, class T, class Op>
 __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     grid_barrier_scan(const scan_arguments<T> args, T* totals, const Op op) {
-    __shared__ T warp_totals[P::warps];
+    __shared__ pass_shared<P, T> shared;
     const tile_range range = tile_range::of_block(args.tiles);
-    const T total = reduce_tiles<P>(args, range, warp_totals, op);
+    const T total = reduce_tiles<P>(args, range, shared, op);
     if (threadIdx.x == 0) totals[blockIdx.x] = total;
     cooperative_groups::this_grid().sync();  // all totals are written
     preceding<T, Op> base = initial<T, Op>(args);
@@ -118,7 +126,7 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
         const T up_to = warp::inclusive_scan(totals[first + lane], op);
         base = base.then(arch::shuffle(up_to, count - 1), op);
     }
-    scan_tiles<P>(args, range, base, warp_totals, op);
+    scan_tiles<P>(args, range, base, shared, op);
 }
 
 /// Chunks of a scan of so many tiles: none is empty.

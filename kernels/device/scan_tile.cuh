@@ -6,6 +6,7 @@
 
 #include <lookback/kernels/core/tile_shape.hpp>
 #include <lookback/kernels/tile/lane_vector.cuh>
+#include <lookback/kernels/tile/transpose.cuh>
 #include <lookback/kernels/tuning/scan.hpp>
 #include <lookback/kernels/warp/scan.cuh>
 
@@ -58,7 +59,16 @@ struct preceding {
     __device__ preceding then(const T& later, Op op) const { return {before(later, op), true}; }
 };
 
-/// The left fold of values[0, count).
+/// Shared memory of a block for turning rows, where the policy asks for it.
+template <class P, class T>
+struct turning_space {
+    static constexpr int cells = P::blocked ? P::rows * arch::warp_lanes / 8 * 9 : 1;
+    uint4 warps[P::blocked ? P::warps : 1][cells];
+
+    __device__ uint4* own() { return warps[P::blocked ? arch::warp() : 0]; }
+};
+
+/// The left fold of values[0, count). A loop: unrolled, its reads cost registers that spill.
 template <class T, class Op>
 __device__ __forceinline__ T fold(const T* values, int count, Op op) {
     T total = values[0];
@@ -73,8 +83,13 @@ struct scan_tile {
     static constexpr bool tree = P::combine == tuning::combination::fixed_tree;
     static constexpr bool any_order = P::combine == tuning::combination::any;
 
+    /// Lane totals to scan: one a row, or one of all rows where lanes hold neighbouring vectors.
+    static constexpr int totals = P::blocked ? 1 : P::rows;
+    using turn = tile::transpose<vector, P::rows>;  // of vectors of 16 bytes
+    static_assert(!(P::blocked && tree), "the tree has rows of its own");
+
     vector rows[P::rows];
-    T scans[P::rows];
+    T scans[totals];
 
     /// The lane's first item of its first row, inside the tile.
     __device__ static int first_item() {
@@ -85,7 +100,15 @@ struct scan_tile {
         return static_cast<int>(core::tile_shape{args.items, geometry::tile_items}.size(tile));
     }
 
-    __device__ __forceinline__ void load(const scan_arguments<T>& args, index_t tile) {
+    /// The warp's part of a tile; `turning` is the warp's own shared memory, where lanes hold
+    /// neighbouring vectors.
+    __device__ __forceinline__ void load(const scan_arguments<T>& args, index_t tile,
+                                         uint4* turning) {
+        load_striped(args, tile);
+        if constexpr (P::blocked) turn::to_blocked(rows, turning);
+    }
+
+    __device__ __forceinline__ void load_striped(const scan_arguments<T>& args, index_t tile) {
         const int first = first_item();
         const int size = tile_size(args, tile);
         const T* from = args.in + tile * geometry::tile_items + first;
@@ -108,12 +131,13 @@ struct scan_tile {
     __device__ __forceinline__ void lane_totals(Op op) {
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
-            T total = rows[row].get(0);
+            const bool continues = P::blocked && row > 0;
+            T total = continues ? op(scans[0], rows[row].get(0)) : rows[row].get(0);
 #pragma unroll
             for (int item = 1; item < vector::items; ++item) {
                 total = op(total, rows[row].get(item));
             }
-            scans[row] = total;
+            scans[P::blocked ? 0 : row] = total;
         }
     }
 
@@ -132,7 +156,7 @@ struct scan_tile {
 
     __device__ __forceinline__ void row_scans(Op op) {
 #pragma unroll
-        for (int row = 0; row < P::rows; ++row) scans[row] = warp::inclusive_scan(scans[row], op);
+        for (int row = 0; row < totals; ++row) scans[row] = warp::inclusive_scan(scans[row], op);
     }
 
     /// The combination of the warp's items: from lane totals where any order will do, else from
@@ -140,7 +164,7 @@ struct scan_tile {
     __device__ __forceinline__ T warp_total(Op op) const {
         T total = any_order ? scans[0] : row_total(0);
 #pragma unroll
-        for (int row = 1; row < P::rows; ++row) {
+        for (int row = 1; row < totals; ++row) {
             total = op(total, any_order ? scans[row] : row_total(row));
         }
         return any_order ? warp::reduce_any_order(total, op) : total;
@@ -152,10 +176,26 @@ struct scan_tile {
 
     /// Writes the results of the tile; `base` precedes the warp's first item.
     __device__ __forceinline__ void finish(const scan_arguments<T>& args, index_t tile,
-                                           preceding<T, Op> base, Op op) {
+                                           preceding<T, Op> base, uint4* turning, Op op) {
         const int first = first_item();
         const int left = tile_size(args, tile) - first;
         T* to = args.out + tile * geometry::tile_items + first;
+        if constexpr (P::blocked) {
+            const T lanes_before = arch::shuffle_up(scans[0], 1);
+            if (arch::lane() > 0) base = base.then(lanes_before, op);
+#pragma unroll
+            for (int row = 0; row < P::rows; ++row) write_row(args, row, base, op);
+            turn::to_striped(rows, turning);
+#pragma unroll
+            for (int row = 0; row < P::rows; ++row) store(args, to, row, left);
+        } else {
+            finish_rows(args, to, left, base, op);
+        }
+    }
+
+private:
+    __device__ __forceinline__ void finish_rows(const scan_arguments<T>& args, T* to, int left,
+                                                preceding<T, Op> base, Op op) {
         preceding<T, Op> rows_before = preceding<T, Op>::nothing();
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
@@ -166,11 +206,7 @@ struct scan_tile {
             }
             const T lanes_before = arch::shuffle_up(scans[row], 1);
             if (arch::lane() > 0) seed = seed.then(lanes_before, op);
-            if (args.exclusive) {
-                write_row<true>(row, seed, op);
-            } else {
-                write_row<false>(row, seed, op);
-            }
+            write_row(args, row, seed, op);
             preceding<T, Op>& carried = tree ? rows_before : base;
             const T total = row_total(row);
             carried = tree && row == 0 ? preceding<T, Op>{total, true} : carried.then(total, op);
@@ -178,7 +214,6 @@ struct scan_tile {
         }
     }
 
-private:
     /// A row of a short or unaligned tile. Lanes beyond the end read items of the array again, so
     /// that op never sees anything else; nothing depends on them.
     __device__ __forceinline__ void load_some(const scan_arguments<T>& args, int row, const T* from,
@@ -193,8 +228,19 @@ private:
         rows[row] = tile::load_items(from, left);
     }
 
+    /// Turns the items of a row into results; `seed` precedes them and, outside the tree, ends up
+    /// as what precedes the lane's next items.
+    __device__ __forceinline__ void write_row(const scan_arguments<T>& args, int row,
+                                              preceding<T, Op>& seed, Op op) {
+        if (args.exclusive) {
+            write_row<true>(row, seed, op);
+        } else {
+            write_row<false>(row, seed, op);
+        }
+    }
+
     template <bool Exclusive>
-    __device__ __forceinline__ void write_row(int row, preceding<T, Op> seed, Op op) {
+    __device__ __forceinline__ void write_row(int row, preceding<T, Op>& seed, Op op) {
         if constexpr (tree) {
             T in_lane = rows[row].get(0);
             rows[row].set(0, Exclusive ? seed.value : seed.before(in_lane, op));

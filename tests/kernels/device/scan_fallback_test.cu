@@ -23,12 +23,14 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     partial_scan(device::scan_arguments<T> args, device::scan_words words, Op op,
                  std::uint32_t epoch, silent_tiles silence, bool run_silent) {
     __shared__ device::scan_shared<P, T> shared;
+    __shared__ device::turning_space<P, T> turning;
     const index_t tile = blockIdx.x;
     if (silence.silent(tile) != run_silent) return;
     device::scan_tile<P, T, Op> items;
-    items.load(args, tile);
+    items.load(args, tile, turning.own());
     if (threadIdx.x == 0) shared.arrival = {epoch, 0};
-    device::scan_loaded_tile<P, T>(args, words.channel(args.tiles), tile, items, shared, op);
+    device::scan_loaded_tile<P, T>(args, words.channel(args.tiles), tile, items, shared,
+                                   turning.own(), op);
 }
 
 template <class P, class T, class Op>
@@ -92,15 +94,15 @@ TEST_F(ScanFallback, InPlace) {
 }
 
 TEST_F(ScanFallback, OperatorsThatDoNotCommute) {
-    using policy = tuning::in_order<tuning::fallback_scan<brackets>>;
+    using policy = tuning::in_order<tuning::fallback_scan<brackets>, brackets>;
     expect_right_in_two_launches<policy, brackets, bicyclic>((1 << 22) + 5, {8, 0}, false);
-    expect_right_in_two_launches<tuning::in_order<tuning::fallback_scan<affine>>, affine, compose>(
-        (1 << 21) + 5, {3, 0}, false);
+    expect_right_in_two_launches<tuning::in_order<tuning::fallback_scan<affine>, affine>, affine,
+                                 compose>((1 << 21) + 5, {3, 0}, false);
 }
 
 TEST_F(ScanFallback, GroupsAreHelped) {
     // More than two groups of 256 tiles; phase 255 of 256 silences the tile that ends each group.
-    using policy = tuning::in_order<tuning::bounded_scan<std::uint32_t>>;
+    using policy = tuning::in_order<tuning::bounded_scan<std::uint32_t>, std::uint32_t>;
     for (const silent_tiles silence : {silent_tiles{256, 255}, {512, 0}, {8, 7}, {2, 1}}) {
         expect_right_in_two_launches<policy, std::uint32_t, core::plus>((1 << 24) + 5, silence,
                                                                         false);

@@ -204,6 +204,18 @@ TEST_F(Scan, OperatorsThatDoNotCommute) {
     every_strategy_at_odd_sizes<affine, compose>(true, std::nullopt);
 }
 
+// Small enough for a checker that slows kernels down a thousandfold.
+TEST_F(Scan, AFewTiles) {
+    Bench<std::uint32_t, core::plus> sums(40001, false, std::nullopt);
+    Bench<affine, compose> maps(10001, true, std::nullopt);
+    for (const scan_strategy strategy : strategies) {
+        sums.run(strategy, 40001, true);
+        sums.expect_right(strategy);
+        maps.run(strategy, 10001, false, 0, 1);
+        maps.expect_right(strategy);
+    }
+}
+
 TEST_F(Scan, ExclusiveWithoutIdentityAndInitIsRefused) {
     Bench<brackets, bicyclic> bench(100, true, brackets{0, 0});
     device_array<brackets> items(100);
