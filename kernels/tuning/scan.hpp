@@ -40,16 +40,23 @@ struct scan_policy {
     static constexpr bool blocked = false;
 };
 
-/// Bytes of items a thread holds, and blocks an SM, by item size. On an H200, of the speed of a
-/// copy at 2^30 bytes:
-///   4 bytes   12 rows, 3 blocks 0.980; 9, 4: 0.973; 6, 5: 0.969; 8, 4: 0.964; 14, 3: 0.946
-///   (spills) 8 bytes   8, 4: u64 0.964, f64 0.956; 9, 4: 0.961; 12, 3: 0.955, 0.950; 10, 3: 0.950,
-///   0.945 2, 1      8, 4: 0.954, 0.941; 10, 3: 0.926, 0.887; one byte 8, 3: 0.877 16, by an
-///   operator of six multiplications: 6, 3: 0.724; 10, 2: 0.712; 8, 3: 0.698
+// Rows of a thread and blocks an SM, by item size. On an H200, of the speed of a copy at 2^30
+// bytes:
+//
+//   4 bytes: 12 rows, 3 blocks 0.980; 9, 4 0.973; 6, 5 0.969; 8, 4 0.964; 14, 3 0.946 (it spills)
+//
+//   8 bytes: 8, 4 u64 0.964, f64 0.956; 9, 4 0.961; 12, 3 0.955, 0.950; 10, 3 0.950, 0.945
+//
+//   2 bytes, 1 byte: 8, 4 0.954, 0.941; 10, 3 0.926, 0.887; 1 byte 8, 3 0.877
+//
+//   16 bytes, an operator of six multiplications, blocked: 8, 3 0.831; 6, 3 0.771; 10, 2 0.746;
+//   not blocked: 6, 3 0.724; 10, 2 0.712; 8, 3 0.698
+
 template <class T>
 struct row_policy : scan_policy {
-    static constexpr int rows = sizeof(T) == 4 ? 12 : sizeof(T) <= 8 ? 8 : 6;
+    static constexpr int rows = sizeof(T) == 4 ? 12 : sizeof(T) <= 16 ? 8 : 4;
     static constexpr int blocks_per_sm = sizeof(T) == 4 || sizeof(T) > 8 ? 3 : 4;
+    static constexpr bool blocked = sizeof(T) == 16;
 };
 
 /// Look-back by block order with helping: the default for large inputs.
@@ -67,7 +74,7 @@ struct ticket_scan : row_policy<T> {
 /// are as fast or faster.
 template <class T>
 struct bounded_scan : scan_policy {
-    static constexpr int rows = 8;
+    static constexpr int rows = sizeof(T) <= 16 ? 8 : 4;
     static constexpr int blocks_per_sm = 3;
     static constexpr scan_walk walk = scan_walk::group;
     static constexpr bool blocked = sizeof(T) == 16;

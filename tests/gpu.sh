@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The tests that need a GPU, on the machine that has one: tests/gpu.sh [BUILD_DIR], by default build/cuda.
+# Every CUDA test by itself, then beside another process that keeps the GPU busy, then the kernels' tests under
+# each tool of compute-sanitizer where that is installed. A test that would be skipped fails.
+set -euo pipefail
+build=${1:-$(cd "$(dirname "$0")/.." && pwd)/build/cuda}
+[ -x "$build/tests/cuda_device_scan" ] ||
+  { echo "gpu.sh: no tests in $build; build them first: cmake --preset cuda && ninja -C build/cuda" >&2; exit 2; }
+export LOOKBACK_REQUIRE_CUDA=1
+tests=("$build"/tests/cuda_* "$build"/tests/lib_cuda_* "$build"/tests/lib_context)
+
+run_all() {
+  for test in "${tests[@]}"; do
+    [ -x "$test" ] && [ -f "$test" ] || continue
+    echo "-- $(basename "$test")"
+    timeout 300 "$test" --gtest_brief=1
+  done
+}
+
+echo "== alone"
+run_all
+
+echo "== beside another process"
+while :; do timeout 60 "$build/tests/cuda_device_scan" --gtest_filter='*TwoToThe31*' >/dev/null 2>&1 || break; done &
+busy=$!
+trap 'kill "$busy" 2>/dev/null || true' EXIT
+run_all
+kill "$busy" 2>/dev/null || true
+wait "$busy" 2>/dev/null || true
+trap - EXIT
+
+command -v compute-sanitizer >/dev/null || { echo "gpu.sh: no compute-sanitizer here; its runs are left out"; exit 0; }
+for tool in memcheck racecheck initcheck synccheck; do
+  echo "== $tool"
+  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_scan" \
+    --gtest_brief=1 --gtest_filter=Scan.AFewTiles
+  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_block_scan" --gtest_brief=1
+done
