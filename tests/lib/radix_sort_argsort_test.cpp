@@ -2,7 +2,7 @@
 #include "support/generators.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
-#include "support/sanitized.hpp"
+#include "support/sizes.hpp"
 
 #include <lookback/radix_sort.hpp>
 
@@ -48,6 +48,7 @@ TYPED_TEST(RadixSortArgsort, EveryShapeAndOrder) {
             SCOPED_TRACE(std::string(name_of(shape)));
             expect_argsorted(context, generate<TypeParam>(shape, 3000), {.order = order});
         }
+        if (sanitized && shape != distribution::zipf && shape != distribution::specials) continue;
         SCOPED_TRACE(std::string(name_of(shape)) + ", parallel");
         expect_argsorted(context, generate<TypeParam>(shape, sanitized ? 70'000 : 150'000), {});
     }
@@ -55,7 +56,7 @@ TYPED_TEST(RadixSortArgsort, EveryShapeAndOrder) {
 
 TYPED_TEST(RadixSortArgsort, EverySmallSize) {
     const context context({.backend = backend::cpu, .threads = 2});
-    for (std::size_t n = 0; n <= 300; n += step(13)) {
+    for (std::size_t n = 0; n <= 300; n += sanitized ? 13 : 1) {
         SCOPED_TRACE(n);
         expect_argsorted(context, generate<TypeParam>(distribution::specials, n, n),
                          {.order = all_orders[n % 4]});
@@ -87,6 +88,7 @@ TEST(RadixSortArgsortSizes, AroundTheLeaf) {
         if (sanitized && threads != 5) continue;
         const context context({.backend = backend::cpu, .threads = threads});
         for (const std::size_t n : {65'535U, 65'536U, 65'537U, 131'071U, 131'072U, 300'001U}) {
+            if (sanitized && n != 65'537) continue;
             for (const distribution shape :
                  {distribution::uniform, distribution::zipf, distribution::two_values,
                   distribution::skewed_exponents}) {
@@ -104,7 +106,7 @@ TEST(RadixSortArgsortHostile, LowBitsUnderEqualHighBits) {
     const context context({.backend = backend::cpu, .threads = 3});
     random_bits random(5);
     for (const int low : {1, 8, 20, 31}) {
-        std::vector<std::uint64_t> keys(200'000);
+        std::vector<std::uint64_t> keys(sanitized ? 70'000 : 200'000);
         for (auto& key : keys) key = (random() % 3) << 62 | random() >> (64 - low);
         SCOPED_TRACE(low);
         expect_argsorted(context, keys, {});
@@ -230,14 +232,15 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::size_t>& lengths) {
 
 TEST(RadixSortSegments, TinyEmptyGiantAndAllAtOnce) {
     random_bits random(3);
-    std::vector<std::vector<std::size_t>> shapes = {{}, {0}, {0, 0, 0}, {1}, {5}, {200'000}};
-    std::vector<std::size_t> tiny(30'000);
+    std::vector<std::vector<std::size_t>> shapes = {{},  {0}, {0, 0, 0},
+                                                    {1}, {5}, {sanitized ? 70'000U : 200'000U}};
+    std::vector<std::size_t> tiny(sanitized ? 3'000 : 30'000);
     for (auto& length : tiny) length = random() % 8;
     shapes.push_back(tiny);
     std::vector<std::size_t> mixed = tiny;
-    mixed[100] = 150'000;
+    mixed[100] = sanitized ? 66'000 : 150'000;
     mixed[101] = 0;
-    mixed[20'000] = 70'000;
+    mixed[mixed.size() / 2] = 70'000;
     shapes.push_back(mixed);
     shapes.push_back({65'536, 0, 65'537, 1, 0, 0, 3'000, 40, 17, 16, 24, 25, 26});
     for (const int threads : {1, 2, 8}) {
@@ -248,6 +251,7 @@ TEST(RadixSortSegments, TinyEmptyGiantAndAllAtOnce) {
             const auto rows = static_cast<std::size_t>(offsets.back());
             const table input(rows, 3, s);
             for (const std::string which : {"s", "w", "sw", "fr"}) {
+                if (sanitized && which != "fr") continue;
                 SCOPED_TRACE("shape " + std::to_string(s) + ", keys " + which);
                 std::vector<std::size_t> segment(rows);
                 for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {

@@ -19,21 +19,31 @@ digit_map::digit_map(std::span<const std::uint64_t> sample, int bits, int digit_
     : digit_bits_(std::min(digit_bits, bits)), buckets_(std::size_t{1} << digit_bits_) {
     if (bits <= digit_bits_) return;
     // Plain digits first: they resolve bits and need no look-up.
+    constexpr std::size_t cells = std::size_t{1} << cell_bits;
     std::vector<std::uint32_t> plain(buckets_);
-    std::vector<std::uint32_t> weight(std::size_t{1} << cell_bits);
+    std::vector<std::uint32_t> even(cells);
+    std::vector<std::uint32_t> growing(cells);
     for (const std::uint64_t word : sample) {
         ++plain[word >> (64 - digit_bits_)];
-        ++weight[word >> (64 - cell_bits)];
+        ++even[even_cell(word)];
+        ++growing[growing_cell(word)];
     }
-    const std::uint32_t most_plain = *std::max_element(plain.begin(), plain.end());
-    const std::uint32_t most_cell = *std::max_element(weight.begin(), weight.end());
+    const auto most = [](const auto& weights) {
+        return *std::max_element(weights.begin(), weights.end());
+    };
+    const std::uint32_t most_plain = most(plain);
+    const std::uint32_t most_even = most(even);
+    const std::uint32_t most_growing = most(growing);
+    const std::uint32_t most_cell = std::min(most_even, most_growing);
     // Four buckets' worth in one is what chance gives uniform keys; a cell that is as full by
     // itself gains nothing from being told apart.
-    const auto even = static_cast<std::uint32_t>(sample.size() / buckets_ + 1);
-    if (most_plain <= 4 * even + 8 || most_cell > most_plain - most_plain / 4) return;
+    const auto fair = static_cast<std::uint32_t>(sample.size() / buckets_ + 1);
+    if (most_plain <= 4 * fair + 8 || most_cell > most_plain - most_plain / 4) return;
+    kind_ = most_even <= most_growing ? kind::even_cells : kind::growing_cells;
+    const std::vector<std::uint32_t>& weight = kind_ == kind::even_cells ? even : growing;
     // Cut where a bucket would grow beyond its share: half as much again as an even one, or narrow
     // cells next to wide ones would use up the buckets.
-    const std::uint32_t share = even + even / 2;
+    const std::uint32_t share = fair + fair / 2;
     cells_.resize(weight.size());
     std::size_t bucket = 0;
     std::uint32_t held = 0;

@@ -4,6 +4,7 @@
 
 #include "cpu/radix_partition.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,26 +19,47 @@ public:
 
     std::size_t buckets() const { return buckets_; }
     /// The upper bits of a word that its bucket alone tells; 0 where buckets are uneven.
-    int resolved_bits() const { return cells_.empty() ? digit_bits_ : 0; }
+    int resolved_bits() const { return kind_ == kind::plain ? digit_bits_ : 0; }
 
     /// bucket[i] = that of words[i].
     void operator()(const std::uint64_t* words, std::size_t count, std::uint16_t* bucket) const {
-        if (cells_.empty()) {
-            const int shift = 64 - digit_bits_;
-            for (std::size_t i = 0; i < count; ++i) {
-                bucket[i] = static_cast<std::uint16_t>(words[i] >> shift);
-            }
-        } else {
-            const std::uint16_t* const cells = cells_.data();
-            for (std::size_t i = 0; i < count; ++i) bucket[i] = cells[words[i] >> (64 - cell_bits)];
+        const std::uint16_t* const cells = cells_.data();
+        switch (kind_) {
+            case kind::plain:
+                for (std::size_t i = 0; i < count; ++i) {
+                    bucket[i] = static_cast<std::uint16_t>(words[i] >> (64 - digit_bits_));
+                }
+                return;
+            case kind::even_cells:
+                for (std::size_t i = 0; i < count; ++i) bucket[i] = cells[even_cell(words[i])];
+                return;
+            case kind::growing_cells:
+                for (std::size_t i = 0; i < count; ++i) bucket[i] = cells[growing_cell(words[i])];
         }
     }
 
 private:
+    enum class kind { plain, even_cells, growing_cells };
+
     // Sixteen bits hold the exponent of every floating-point type, and 128 KiB of cells stay in the
     // second-level cache.
     static constexpr int cell_bits = 16;
 
+    static std::size_t even_cell(std::uint64_t word) {
+        return static_cast<std::size_t>(word >> (64 - cell_bits));
+    }
+    // As a floating-point number: the position of the leading bit, and the ten bits after it. For
+    // words that spread over many powers of two.
+    static std::size_t growing_cell(std::uint64_t word) {
+        constexpr int after = 10;
+        const int leading = 63 - std::countl_zero(word | 1);
+        const std::uint64_t fraction =
+            leading < after ? word << (after - leading) : word >> (leading - after);
+        return static_cast<std::size_t>(leading) << after |
+               static_cast<std::size_t>(fraction & ((1U << after) - 1));
+    }
+
+    kind kind_ = kind::plain;
     int digit_bits_;
     std::size_t buckets_;
     std::vector<std::uint16_t> cells_;
