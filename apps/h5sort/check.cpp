@@ -60,7 +60,7 @@ std::optional<disorder> find_disorder(const plan& planned, const context& contex
     for (const key_column& key : planned.keys) row_bytes += key.bytes();
     for (const key_column& key : planned.keys) {
         batch = std::max(batch, batch_rows(key.parts.front(),
-                                           pass_bytes / row_bytes *
+                                           pass_bytes / std::max<std::uint64_t>(row_bytes, 1) *
                                                key.parts.front().row_bytes(io::form::stored)));
     }
     batch = std::min(batch, rows);
@@ -113,7 +113,7 @@ std::vector<std::int64_t> read_segments(const io::dataset& offsets, std::uint64_
     };
     if (offsets.rows() == 0) fail("there are no offsets");
     std::vector<std::int64_t> result(offsets.rows());
-    visit_type(*offsets.type().key, [&]<class T>() {
+    visit_type(offsets.type().key.value_or(data_type::i64), [&]<class T>() {
         if constexpr (std::is_integral_v<T>) {
             std::vector<T> stored(offsets.rows());
             io::read(offsets, io::form::native, stored.data(), options);

@@ -161,7 +161,7 @@ std::uint64_t keep_heads(const buffer<std::uint8_t>& heads, std::byte* rows,
 void sort_job::sort_keys_in_place(void* values) {
     const key_column& key = plan_.keys.front();
     const auto rows = static_cast<std::size_t>(plan_.rows);
-    visit_type(*key.type.key, [&]<class T>() {
+    visit_type(key.number(), [&]<class T>() {
         lookback::sort(context_, std::span<T>(static_cast<T*>(values), rows),
                        sort_options{key.order, 0, 0});
     });
@@ -173,7 +173,7 @@ void sort_job::run_keys() {
     std::uint64_t rows = plan_.rows;
     {
         const stage_scope scope(sort_);
-        const sort_key whole{column.data(), *key.type.key, 0, key.order};
+        const sort_key whole{column.data(), key.number(), 0, key.order};
         if (wanted_.merge) {
             require_sorted_inputs(plan_, context_, {whole});
         }
@@ -192,7 +192,7 @@ void sort_job::run_keys() {
 void sort_job::sort_with_payload(void* keys, held_column& payload) {
     const key_column& key = plan_.keys.front();
     const auto rows = static_cast<std::size_t>(plan_.rows);
-    visit_type(*key.type.key, [&]<class T>() {
+    visit_type(key.number(), [&]<class T>() {
         sort_pairs(context_, std::span<T>(static_cast<T*>(keys), rows), payload.data(),
                    payload.row_bytes(), sort_options{key.order, 0, 0});
     });
@@ -200,7 +200,7 @@ void sort_job::sort_with_payload(void* keys, held_column& payload) {
 
 void sort_job::run_pairs() {
     const key_column& key = plan_.keys.front();
-    const std::size_t payload_column = key.field ? 0 : 1 - *key.column;
+    const std::size_t payload_column = key.payload();
     held_column payload = read_column(payload_column, io::form::stored);
     key_values keys(plan_, context_, plan_.rows);
     {
@@ -226,7 +226,7 @@ void sort_job::run_pairs() {
     if (rows == 0) return;
     io::write(targets_[payload_column], io::form::stored, payload.data(), transfer_);
     if (!key.field) {
-        io::write(targets_[*key.column], io::form::native, keys.data(0), transfer_);
+        io::write(targets_[1 - payload_column], io::form::native, keys.data(0), transfer_);
     }
 }
 
@@ -280,11 +280,12 @@ void sort_job::write_columns(std::span<const Index> index, key_values& keys,
     std::vector<bool> written(targets_.size(), false);
     for (std::size_t k = 0; k < plan_.keys.size(); ++k) {
         const key_column& key = plan_.keys[k];
-        if (key.is_column() && !written[*key.column]) {
+        const std::size_t column = key.column.value_or(0);
+        if (key.is_column() && !written[column]) {
             const stage_scope scope(write_);
-            write_gathered<Index>(targets_[*key.column], keys.data(k), plan_.rows, key.bytes(),
+            write_gathered<Index>(targets_[column], keys.data(k), plan_.rows, key.bytes(),
                                   key.form(), index, transfer_);
-            written[*key.column] = true;
+            written[column] = true;
         }
         keys.release(k);
     }

@@ -104,6 +104,7 @@ std::optional<place> find_in_rows(const io::dataset& dataset, std::string_view n
 
 std::vector<std::string> field_names(const io::element_type& type) {
     std::vector<std::string> names;
+    names.reserve(type.fields.size());
     for (const io::field& field : type.fields) names.push_back(field.name);
     return names;
 }
@@ -240,8 +241,10 @@ std::vector<key_column> find_keys(const request& wanted, const std::vector<io::t
         key_column key = require_key(inputs.front(), name);
         for (std::size_t i = 1; i < inputs.size(); ++i) {
             const key_column other = require_key(inputs[i], name);
-            const bool alike = other.type.name() == key.type.name() &&
-                               (!key.field || key.field->offset == other.field->offset);
+            const auto offset = [](const key_column& of) {
+                return of.field ? of.field->offset : 0;
+            };
+            const bool alike = other.type.name() == key.type.name() && offset(other) == offset(key);
             if (!alike) {
                 refuse(
                     fmt::format("{}: the key '{}' is {}, and in {} it is {}; merge keys of the "

@@ -125,7 +125,7 @@ std::vector<sort_key> key_values::sort_keys(std::uint64_t first) const {
     std::vector<sort_key> keys;
     for (std::size_t k = 0; k < plan_.keys.size(); ++k) {
         const key_column& key = plan_.keys[k];
-        keys.push_back({data(k) + first * key.bytes(), key.type.key.value_or(data_type::u8),
+        keys.push_back({data(k) + first * key.bytes(), key.number(),
                         key.is_string() ? key.type.bytes : 0, key.order});
     }
     return keys;

@@ -42,7 +42,8 @@ std::optional<io::dataset> open_segments(const request& wanted, const io::table&
     if (wanted.segments.empty()) return std::nullopt;
     io::dataset offsets = open_beside(wanted.segments, table);
     const auto kind = offsets.type().kind;
-    if (kind != io::element_kind::integer || offsets.shape().dims.size() != 1) {
+    if (kind != io::element_kind::integer || !offsets.type().key ||
+        offsets.shape().dims.size() != 1) {
         refuse(fmt::format("{}: segment offsets are one row of integers, and this is {}",
                            offsets.address(), offsets.description()));
     }
@@ -62,9 +63,8 @@ strategy choose_strategy(const plan& planned, const request& wanted) {
     const bool in_rows = datasets.size() == 1 && key.field && key.column;
     const bool beside = datasets.size() == 2 && key.is_column();
     if (!in_rows && !beside) return strategy::index;
-    const std::size_t payload = in_rows ? 0 : 1 - *key.column;
-    return is_narrow(datasets[payload].row_bytes(io::form::stored)) ? strategy::pairs
-                                                                    : strategy::index;
+    return is_narrow(datasets[key.payload()].row_bytes(io::form::stored)) ? strategy::pairs
+                                                                          : strategy::index;
 }
 
 // What the process, HDF5 and its caches take before any row is read.
@@ -111,8 +111,7 @@ std::uint64_t memory_needed(const plan& planned, const request& wanted, const co
             return bytes + planned.table_bytes() +
                    std::max<std::uint64_t>(sort_memory(context, rows, key_bytes), heads);
         case strategy::pairs: {
-            const std::size_t payload =
-                planned.keys.front().field ? 0 : 1 - *planned.keys.front().column;
+            const std::size_t payload = planned.keys.front().payload();
             const std::uint64_t payload_bytes = planned.column_bytes(payload);
             const std::size_t value_bytes =
                 planned.first().datasets()[payload].row_bytes(io::form::stored);
@@ -211,6 +210,7 @@ void require_memory(const plan& planned, const request& wanted) {
 
 std::string order_text(const plan& planned) {
     std::vector<std::string> parts;
+    parts.reserve(planned.keys.size());
     for (const key_column& key : planned.keys) {
         parts.push_back(key.name + (key.order.descending ? " descending" : "") +
                         (key.order.nan_first ? " NaN first" : ""));

@@ -28,6 +28,11 @@ struct key_column {
     /// How the key is read where it is a column of its own.
     io::form form() const { return is_string() ? io::form::stored : io::form::native; }
     std::size_t bytes() const { return type.item_bytes(form()); }
+    /// Of a key that is no string.
+    data_type number() const { return type.key.value_or(data_type::u8); }
+    /// With strategy::pairs, the dataset that moves with the key: its own rows, or the other
+    /// column.
+    std::size_t payload() const { return field ? 0 : 1 - column.value_or(0); }
     /// A column of its own whose memory can be written as it is.
     bool is_column() const { return column && !field && (is_string() || type.exact); }
 };
