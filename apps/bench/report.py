@@ -186,7 +186,7 @@ def figures(contexts, jobs, picture):
                        for cache in context["caches"] if cache["type"] != "Instruction")
     peers = (f"{context['python']}, vqsort of Highway {context['highway']}, oneTBB "
              f"{context['oneTBB']}; files in {context['folder']}")
-    missed = [f"`{name}` ({ours.split(':')[1]} threads against {NAMES[peer]}: {ratio:.2f} of {goal})"
+    missed = [f"`{name}` ({ours.split(':')[1]} thread(s) against {NAMES[peer]}: {ratio:.2f} of {goal})"
               for name, _, ours, peer, ratio, goal in outcomes(jobs) if round(ratio, 2) < goal]
     fell_short = ("These fall short of what they should reach: " + "; ".join(missed) + "."
                   if missed else "All reach what they should.")

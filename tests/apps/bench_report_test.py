@@ -60,7 +60,7 @@ def test_floor_is_bytes_over_measured_bandwidth(page):
 def test_what_falls_short_is_said_twice(page):
     report(page, ({}, runs_of("scan/u32", {"lookback:2": [10], "tbb": [18], "copy:2": [9]})))
     text = page.read_text()
-    assert "| 1.80 | 1.9 **short** |" in text and "`scan/u32` (2 threads against tbb" in text
+    assert "| 1.80 | 1.9 **short** |" in text and "`scan/u32` (2 thread(s) against tbb" in text
     assert "| 0.90 | 0.88 |" in text
 
 
