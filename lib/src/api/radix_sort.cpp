@@ -161,8 +161,8 @@ void gather(const context& context, const void* in, std::size_t in_items, std::s
     cpu::gather(*context.internal().executor, in, item_bytes, index, out);
 }
 
-std::size_t sort_memory(const context& /*context*/, std::size_t n, std::size_t key_bytes) {
-    return n * key_bytes;
+std::size_t sort_memory(const context& context, std::size_t n, std::size_t key_bytes) {
+    return cpu::sort_keys_memory(n, key_bytes, context.threads());
 }
 
 std::size_t argsort_memory(const context& context, std::size_t n) {

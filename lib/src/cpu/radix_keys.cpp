@@ -1,5 +1,6 @@
 #include "cpu/radix_keys.hpp"
 
+#include "cpu/digit_map.hpp"
 #include "cpu/wide_keys.hpp"
 
 #include <algorithm>
@@ -23,6 +24,17 @@ void sort_keys(executor& executor, memory_resource& memory,
     std::stable_sort(keys.begin(), keys.end(), [=](Bits a, Bits b) {
         return ((order(a) >> begin_bit) & mask) < ((order(b) >> begin_bit) & mask);
     });
+}
+
+std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes, int threads) {
+    // Buckets and their open lines, and for each thread a bucket with its pieces: of 2^20 keys at
+    // most, larger ones are split again.
+    constexpr int most_digit_bits = 12;
+    constexpr std::size_t pieces = std::size_t{1} << 14;
+    const std::size_t room = std::min(n, std::size_t{1} << 20) + pieces;
+    const std::size_t rooms = static_cast<std::size_t>(threads) * room * key_bytes;
+    return rooms + (key_bytes > 4 ? partition_memory<std::uint64_t>(n, threads, most_digit_bits)
+                                  : partition_memory<std::uint32_t>(n, threads, most_digit_bits));
 }
 
 template void sort_keys(executor&, memory_resource&, std::span<std::uint8_t>,

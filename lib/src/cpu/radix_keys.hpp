@@ -8,6 +8,7 @@
 #include <lookback/context.hpp>
 #include <lookback/kernels/core/key_order.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -18,5 +19,8 @@ namespace lookback::cpu {
 template <class Order>
 void sort_keys(executor& executor, memory_resource& memory,
                std::span<typename Order::bits_type> keys, Order order, int begin_bit, int end_bit);
+
+/// At most what sort_keys() allocates for n keys of key_bytes bytes.
+std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes, int threads);
 
 }  // namespace lookback::cpu
