@@ -4,8 +4,8 @@
 Usage: apps/bench/report.py RUN.json... [--document docs/performance.md]
 
 Several files may be pieces of one run (lookback-bench --jobs ... --json ...); they must come from one
-commit and one machine. A job that is in several pieces counts as in the last. Ratios are made inside
-a job only: its contestants took turns.
+machine. A job that is in several pieces counts as in the last; the page says which commit it was
+measured at. Ratios are made inside a job only: its contestants took turns.
 """
 
 import argparse
@@ -57,7 +57,8 @@ Contestant = collections.namedtuple("Contestant", "median low high rounds")
 
 
 class Job:
-    def __init__(self, runs):
+    def __init__(self, commit, runs):
+        self.commit = commit
         self.description = runs[0]["label"]
         self.bytes = runs[0]["items"] * runs[0]["item_bytes"]
         times = collections.defaultdict(list)
@@ -85,8 +86,9 @@ def load(paths):
         grouped = collections.defaultdict(list)
         for run in report["benchmarks"]:
             grouped[run["name"].rsplit("/", 1)[0]].append(run)
-        jobs.update({name: Job(runs) for name, runs in grouped.items()})
-    for key in ("commit", "cpu", "cores", "memory", "compiler", "quick"):
+        commit = report["context"]["commit"]
+        jobs.update({name: Job(commit, runs) for name, runs in grouped.items()})
+    for key in ("cpu", "cores", "memory", "compiler", "quick"):
         if len({context[key] for context in contexts}) != 1:
             sys.exit(f"the files differ in {key}; measure all pieces alike")
     return contexts, jobs
@@ -181,6 +183,11 @@ def chart(jobs):
 def figures(contexts, jobs, picture):
     context = contexts[0]
     dates = sorted({each["date"][:10] for each in contexts})
+    commits = collections.defaultdict(list)
+    for name, job in jobs.items():
+        commits[job.commit].append(name)
+    measured_at = f"commit `{context['commit']}`" if len(commits) == 1 else "; ".join(
+        f"commit `{commit}` ({', '.join(names)})" for commit, names in commits.items())
     memory = round(int(context["memory"].split()[0]) / 2**20)
     caches = ", ".join(f"L{cache['level']} {cache['size'] // 1024:,} KiB"
                        for cache in context["caches"] if cache["type"] != "Instruction")
@@ -191,7 +198,7 @@ def figures(contexts, jobs, picture):
     fell_short = ("These fall short of what they should reach: " + "; ".join(missed) + "."
                   if missed else "All reach what they should.")
     return "\n\n".join([
-        f"Measured on {' and '.join(dates)}, commit `{context['commit']}`, {context['compiler']}, "
+        f"Measured on {' and '.join(dates)}, {measured_at}, {context['compiler']}, "
         f"on {context['cores']} cores of {context['cpu']} ({caches}), {memory} GiB of memory. "
         f"Peers: {peers}.", fell_short, f"![Speed against the peers]({picture})", "### Against the peers",
         goals_table(jobs), "### Against the memory", floors_table(jobs), "### All medians",

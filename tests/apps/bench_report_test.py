@@ -64,16 +64,19 @@ def test_what_falls_short_is_said_twice(page):
     assert "| 0.90 | 0.88 |" in text
 
 
-def test_the_last_piece_of_a_job_counts(page):
-    report(page, ({}, runs_of("read/gzip", {"lookback:2": [9, 9], "H5Dread": [9, 9]})),
-           ({}, runs_of("read/gzip", {"lookback:2": [1, 1], "H5Dread": [5, 5]})))
-    assert "| 5.00 | 4.5 |" in page.read_text()
+def test_the_last_piece_of_a_job_counts_with_its_commit(page):
+    report(page, ({}, runs_of("read/gzip", {"lookback:2": [9, 9], "H5Dread": [9, 9]})
+                  + runs_of("sort/u64", SORT)),
+           ({"commit": "def456"}, runs_of("read/gzip", {"lookback:2": [1, 1], "H5Dread": [5, 5]})))
+    text = page.read_text()
+    assert "| 5.00 | 4.5 |" in text
+    assert "commit `def456` (read/gzip)" in text and "commit `abc123` (sort/u64)" in text
 
 
 def test_unlike_pieces_and_wrong_outputs_are_refused(page):
     runs = runs_of("sort/u64", SORT)
-    done = report(page, ({}, runs), ({"commit": "other"}, runs))
-    assert done.returncode != 0 and "commit" in done.stderr
+    done = report(page, ({}, runs), ({"cpu": "another"}, runs))
+    assert done.returncode != 0 and "cpu" in done.stderr
     runs[0] |= {"error_occurred": True, "error_message": "wrong output: keys are not in order"}
     done = report(page, ({}, runs))
     assert done.returncode != 0 and "not in order" in done.stderr
