@@ -15,6 +15,8 @@
 // before_tile = op(before_group, op(before_chunk, before_in_chunk)). Where nothing precedes it is
 // left out; the identities -0.0 and 1.0 in its place give the same bits. For an exclusive scan
 // in_lane ends before the item, and is left out for the first item of a lane.
+// Segments: the same tree over the whole array on pairs (value, head), where an operator drops what
+// precedes a head; init then joins each result as op(init, result) and is no part of the tree.
 #pragma once
 
 #include <lookback/kernels/core/platform.hpp>

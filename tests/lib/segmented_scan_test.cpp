@@ -5,6 +5,7 @@
 #include "memory/host_pool.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
+#include "support/reproducible_reference.hpp"
 #include "support/scan_reference.hpp"
 #include "support/simd_targets.hpp"
 #include "support/sizes.hpp"
@@ -168,6 +169,79 @@ TEST(SegmentedScanTiles, PublicFunctionsWithTheirOwnTiles) {
             segmented_reduce<std::int64_t>(context, in, offsets, totals);
             EXPECT_EQ(totals, inclusive.totals);
         }
+    }
+}
+
+template <class T>
+struct flagged {
+    T value;
+    bool head;
+};
+
+/// The tree over the whole array, on pairs; init joins last.
+template <class T>
+std::vector<T> tree_of_segments(std::span<const T> in, const offset_list& offsets, bool exclusive,
+                                const scan_options<T>& options) {
+    std::vector<flagged<T>> pairs;
+    for (const T item : in) pairs.push_back({item, false});
+    for (const std::int64_t head : offsets) {
+        const auto at = static_cast<std::size_t>(head);
+        if (at < in.size()) pairs[at].head = true;
+    }
+    const auto join = [&](const flagged<T>& a, const flagged<T>& b) {
+        return b.head ? b : flagged<T>{test::apply(options.op, a.value, b.value), a.head};
+    };
+    using reference = test::reproducible_reference<flagged<T>, decltype(join), sizeof(T)>;
+    // Before the first item stands what its head cuts off.
+    const auto start = exclusive ? std::optional<flagged<T>>({T(0), false}) : std::nullopt;
+    const auto scanned = reference(join).scan(pairs, exclusive, start);
+    std::vector<T> out;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const T value = scanned[i].value;
+        out.push_back(exclusive && pairs[i].head ? *options.init
+                      : options.init             ? test::apply(options.op, *options.init, value)
+                                                 : value);
+    }
+    return out;
+}
+
+template <class T>
+void expect_tree(std::size_t size, scan_operator op) {
+    cpu::executor executors[] = {cpu::executor(1), cpu::executor(3), cpu::executor(64)};
+    host_pool memory;
+    test::random_bits random(size);
+    std::vector<T> items(size);
+    for (T& item : items) item = static_cast<T>(1 + (random.fraction() - 0.5) / 64);
+    for (const offset_list& offsets : kinds_of_offsets(size)) {
+        const scan_options<T> without{.op = op, .reproducible = true};
+        const scan_options<T> with{.op = op, .init = T(0.3), .reproducible = true};
+        const auto inclusive = tree_of_segments<T>(items, offsets, false, without);
+        const auto exclusive = tree_of_segments<T>(items, offsets, true, with);
+        for (cpu::executor& threads : executors) {
+            std::vector<T> out(size);
+            cpu::segmented_scan<T>(threads, memory, items, offsets, out, false, without, tiny);
+            ASSERT_EQ(test::first_difference<T>(out, inclusive), size) << threads.threads();
+            std::vector<T> totals(offsets.size() - 1);
+            cpu::segmented_reduce<T>(threads, memory, items, offsets, totals, T(7), without, tiny);
+            for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+                const bool empty = offsets[s] == offsets[s + 1];
+                ASSERT_EQ(totals[s],
+                          empty ? T(7) : inclusive[static_cast<std::size_t>(offsets[s + 1] - 1)]);
+            }
+            out = items;
+            cpu::segmented_scan<T>(threads, memory, out, offsets, out, true, with, tiny);
+            ASSERT_EQ(test::first_difference<T>(out, exclusive), size) << threads.threads();
+        }
+    }
+}
+
+TEST(SegmentedScanReproducible, TheTreeCutAtTheHeads) {
+    constexpr std::size_t tile = core::reproducible_tree<sizeof(float)>::tile_items;
+    const std::vector<std::size_t> sizes = {1, 5, 129, 5000, tile * 2 + 1, tile * 70 + 3};
+    for (const std::size_t size : test::fewer_if_sanitized(sizes, 4)) {
+        expect_tree<float>(size, scan_operator::plus);
+        expect_tree<double>(size, scan_operator::multiplies);
+        if (testing::Test::HasFatalFailure()) return;
     }
 }
 

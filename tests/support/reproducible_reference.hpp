@@ -12,7 +12,8 @@
 
 namespace lookback::test {
 
-template <class T, class Op>
+/// T may be a pair of an item of ItemBytes and something else.
+template <class T, class Op, std::size_t ItemBytes = sizeof(T)>
 class reproducible_reference {
 public:
     explicit reproducible_reference(Op op) : op_(op) {}
@@ -28,7 +29,7 @@ public:
     }
 
 private:
-    using tree = core::reproducible_tree<sizeof(T)>;
+    using tree = core::reproducible_tree<ItemBytes>;
     using part = std::optional<T>;
 
     part join(part earlier, part later) const {

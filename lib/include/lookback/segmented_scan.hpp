@@ -16,9 +16,10 @@ namespace lookback {
 /// than the one before it, the last is n. Segment s is [offsets[s], offsets[s + 1]); it may be
 /// empty. Aliasing: out may be in itself; any other overlap of in, out and offsets throws. Traffic:
 /// each item and offset read once or twice, each item written once. Determinism, stream: as
-/// inclusive_scan(). Extra memory on the CPU: 64 bytes for 256 KiB of items and 32 KiB a thread.
-/// Throws error{invalid_argument} as inclusive_scan() does, and for offsets that break the rule,
-/// naming the first one.
+/// inclusive_scan(); reproducible sums and products of reals follow the tree over the whole array,
+/// cut at the heads, and init joins each result last. Extra memory on the CPU: 64 bytes for 256 KiB
+/// of items and 32 KiB a thread. Throws error{invalid_argument} as inclusive_scan() does, and for
+/// offsets that break the rule, naming the first one.
 template <arithmetic_item T>
 void segmented_inclusive_scan(const context& context, std::span<const T> in,
                               std::span<const std::int64_t> offsets, std::span<T> out,

@@ -8,24 +8,11 @@
 namespace lookback {
 namespace {
 
-// Sums and products of reals by a fixed tree are there for whole arrays only.
-template <class T>
-void check_reproducible(const char* who, const scan_options<T>& options) {
-    const bool rounds =
-        options.op == scan_operator::plus || options.op == scan_operator::multiplies;
-    if (std::is_floating_point_v<T> && rounds && options.reproducible) {
-        refuse(who,
-               "reproducible sums and products are not available for segments; leave the "
-               "option out, or scan each segment by itself");
-    }
-}
-
 template <class T>
 void scan_checked(const char* who, const context& context, std::span<const T> in,
                   std::span<const std::int64_t> offsets, std::span<T> out, bool exclusive,
                   scan_options<T> options) {
     check_operator<T>(who, options.op);
-    check_reproducible(who, options);
     check_arrays(who, in, out);
     check_apart(who, "offsets", offsets.data(), offsets.size_bytes(), "out", out.data(),
                 out.size_bytes());
@@ -58,7 +45,6 @@ void segmented_reduce(const context& context, std::span<const T> in,
                       const scan_options<T>& options) {
     constexpr const char* who = "segmented_reduce";
     check_operator<T>(who, options.op);
-    check_reproducible(who, options);
     check_apart(who, "in", in.data(), in.size_bytes(), "out", out.data(), out.size_bytes());
     check_apart(who, "offsets", offsets.data(), offsets.size_bytes(), "out", out.data(),
                 out.size_bytes());

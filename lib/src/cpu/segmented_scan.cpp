@@ -3,6 +3,7 @@
 #include "cpu/host_access.hpp"
 #include "cpu/scan_lanes.hpp"
 #include "cpu/segmented_lanes.hpp"
+#include "cpu/segmented_reproducible.hpp"
 #include "cpu/sign_free.hpp"
 #include "cpu/tile_heads.hpp"
 
@@ -38,7 +39,7 @@ public:
 
     void scan(executor& threads, const scan_limits& limits, std::span<T> out, bool exclusive) {
         const bool stream = limits.streams(std::span<const T>(in_, out.size()), out);
-        for_each_tile(threads, limits, [&](core::index_t tile, std::span<std::uint64_t> bitmap) {
+        for_each_tile(threads, limits, [&](core::index_t tile, scratch& own) {
             const tile_heads heads = heads_of(tile);
             const T before = value_before(tile, heads);
             const core::index_t begin = shape_.begin(tile);
@@ -47,14 +48,14 @@ public:
                             heads.any() ? start() : before, {exclusive, stream, nullptr});
                 return;
             }
-            heads.mark(bitmap);
-            segmented_(in_ + begin, out.data() + begin, items(tile), bitmap.data(),
+            heads.mark(own.bitmap.span());
+            segmented_(in_ + begin, out.data() + begin, items(tile), own.bitmap.data(),
                        {before, start(), exclusive, stream});
         });
     }
 
     void reduce(executor& threads, const scan_limits& limits, std::span<T> out) {
-        for_each_tile(threads, limits, [&](core::index_t tile, std::span<std::uint64_t> bitmap) {
+        for_each_tile(threads, limits, [&](core::index_t tile, scratch& own) {
             const tile_heads heads = heads_of(tile);
             const T before = value_before(tile, heads);
             // Long segments one by one; many short ones by a scan, of which only the ends count.
@@ -62,7 +63,7 @@ public:
             if (heads.ends_bound() * long_items < items(tile)) {
                 reduce_each(tile, heads, before, out);
             } else {
-                reduce_by_scan(tile, heads, before, bitmap, out);
+                reduce_by_scan(tile, heads, before, own, out);
             }
         });
     }
@@ -70,6 +71,16 @@ public:
 private:
     using codec = core::tagged_codec<T>;
     static constexpr std::uint32_t epoch = 1;
+
+    /// What one thread needs. The results are those of a tile whose segments' totals are wanted.
+    struct scratch {
+        scratch(memory_resource& from, std::size_t tile_items)
+            : memory(from), bitmap(from, tile_items / 64 + 3) {}
+
+        memory_resource& memory;
+        buffer<std::uint64_t> bitmap;
+        buffer<T> results;
+    };
 
     T start() const { return init_.value_or(lanes_.identity); }
 
@@ -89,12 +100,11 @@ private:
         const core::index_t workers =
             alone ? 1 : std::min<core::index_t>(threads.threads(), shape_.tiles());
         threads.for_each(static_cast<std::size_t>(workers), [&](std::size_t /*worker*/) {
-            const buffer<std::uint64_t> bitmap(
-                memory_, static_cast<std::size_t>(shape_.tile_items) / 64 + 3);
+            scratch own(memory_, static_cast<std::size_t>(shape_.tile_items));
             for (;;) {
                 const core::index_t tile = ticket_.fetch_add(1, std::memory_order_relaxed);
                 if (tile >= shape_.tiles()) return;
-                body(tile, bitmap.span());
+                body(tile, own);
             }
         });
     }
@@ -132,15 +142,17 @@ private:
         });
     }
 
-    void reduce_by_scan(core::index_t tile, const tile_heads& heads, T before,
-                        std::span<std::uint64_t> bitmap, std::span<T> out) {
+    void reduce_by_scan(core::index_t tile, const tile_heads& heads, T before, scratch& own,
+                        std::span<T> out) {
         const core::index_t begin = shape_.begin(tile);
-        const buffer<T> results(memory_, items(tile));
-        heads.mark(bitmap);
-        segmented_(in_ + begin, results.data(), items(tile), bitmap.data(),
+        if (own.results.empty()) {
+            own.results = buffer<T>(own.memory, static_cast<std::size_t>(shape_.tile_items));
+        }
+        heads.mark(own.bitmap.span());
+        segmented_(in_ + begin, own.results.data(), items(tile), own.bitmap.data(),
                    {before, start(), false, false});
         heads.for_each_end([&](std::size_t s, core::index_t /*first*/, core::index_t last) {
-            out[s] = results[static_cast<std::size_t>(last - 1 - begin)];
+            out[s] = own.results[static_cast<std::size_t>(last - 1 - begin)];
         });
     }
 
@@ -159,22 +171,31 @@ private:
 // Pieces of this many offsets are looked through as one task.
 constexpr std::size_t piece_offsets = std::size_t{1} << 16;
 
-/// body(s) for every s in [1, offsets.size()), pieces in parallel.
+/// body(begin, end) for pieces of [1, offsets), in parallel.
 template <class Body>
-void for_each_offset(executor& threads, std::size_t offsets, const Body& body) {
-    if (offsets == 0) return;
+void for_each_piece(executor& threads, std::size_t offsets, const Body& body) {
     threads.for_each((offsets + piece_offsets - 1) / piece_offsets, [&](std::size_t piece) {
-        const std::size_t end = std::min((piece + 1) * piece_offsets, offsets);
-        for (std::size_t s = std::max<std::size_t>(piece * piece_offsets, 1); s < end; ++s) body(s);
+        body(std::max<std::size_t>(piece * piece_offsets, 1),
+             std::min((piece + 1) * piece_offsets, offsets));
     });
+}
+
+/// Sums and products of reals by the fixed tree; minima and maxima have the same bits in any order.
+template <class T>
+bool follows_tree(const scan_options<T>& options) {
+    return std::is_floating_point_v<T> && options.reproducible && !depends_on_sign(options.op);
 }
 
 }  // namespace
 
 std::size_t first_decrease(executor& threads, std::span<const std::int64_t> offsets) {
     std::atomic<std::size_t> first{offsets.size()};
-    for_each_offset(threads, offsets.size(), [&](std::size_t s) {
-        if (offsets[s] >= offsets[s - 1]) return;
+    for_each_piece(threads, offsets.size(), [&](std::size_t begin, std::size_t end) {
+        bool falls = false;
+        for (std::size_t s = begin; s < end; ++s) falls |= offsets[s] < offsets[s - 1];
+        if (!falls) return;
+        std::size_t s = begin;
+        while (offsets[s] >= offsets[s - 1]) ++s;
         std::size_t known = first.load(std::memory_order_relaxed);
         while (s < known && !first.compare_exchange_weak(known, s, std::memory_order_relaxed)) {
         }
@@ -187,6 +208,14 @@ void segmented_scan(executor& threads, memory_resource& memory, std::span<const 
                     std::span<const std::int64_t> offsets, std::span<T> out, bool exclusive,
                     const scan_options<T>& options, const scan_limits& limits) {
     if (in.empty()) return;
+    if constexpr (std::is_floating_point_v<T>) {
+        if (follows_tree(options)) {
+            segmented_reproducible(
+                threads, memory, in, offsets, out,
+                exclusive ? segment_result::exclusive : segment_result::inclusive, options, limits);
+            return;
+        }
+    }
     with_code_type<T>(options.op, [&](auto item) {
         using U = decltype(item);
         segmented_tiles<U> tiles(memory, items_as<const U>(in), offsets, options.op,
@@ -199,10 +228,19 @@ template <class T>
 void segmented_reduce(executor& threads, memory_resource& memory, std::span<const T> in,
                       std::span<const std::int64_t> offsets, std::span<T> out, T empty,
                       const scan_options<T>& options, const scan_limits& limits) {
-    for_each_offset(threads, offsets.size(), [&](std::size_t s) {
-        if (offsets[s] == offsets[s - 1]) out[s - 1] = empty;
+    for_each_piece(threads, offsets.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t s = begin; s < end; ++s) {
+            if (offsets[s] == offsets[s - 1]) out[s - 1] = empty;
+        }
     });
     if (in.empty()) return;
+    if constexpr (std::is_floating_point_v<T>) {
+        if (follows_tree(options)) {
+            segmented_reproducible(threads, memory, in, offsets, out, segment_result::total,
+                                   options, limits);
+            return;
+        }
+    }
     with_code_type<T>(options.op, [&](auto item) {
         using U = decltype(item);
         segmented_tiles<U> tiles(memory, items_as<const U>(in), offsets, options.op,

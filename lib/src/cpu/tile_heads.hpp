@@ -47,15 +47,27 @@ public:
         std::fill(bitmap.begin(), bitmap.end(), 0);
         // Looking for a run of empty segments at every 16th offset costs nothing measurable.
         constexpr std::size_t stride = 16;
+        // The word at hand stays in a register: heads that lie close would wait for its store.
+        std::size_t at = 0;
+        std::uint64_t word = 0;
+        const auto set = [&](std::int64_t head) {
+            const auto bit = static_cast<std::size_t>(head - begin_);
+            if (bit / 64 != at) {
+                bitmap[at] = word;
+                at = bit / 64;
+                word = 0;
+            }
+            word |= std::uint64_t{1} << bit % 64;
+        };
         for (std::size_t s = first_; s < stop_;) {
             const std::size_t until = std::min(s + stride, stop_);
             if (offsets_[until - 1] == offsets_[s]) {
-                set(bitmap, offsets_[s]);
+                set(offsets_[s]);
                 s = after_equals(offsets_, s);
-                continue;
             }
-            for (; s < until; ++s) set(bitmap, offsets_[s]);
+            for (; s < until; ++s) set(offsets_[s]);
         }
+        bitmap[at] = word;
     }
 
     /// body(s, first item, last item + 1) for each segment with items that ends in the tile; its
@@ -78,11 +90,6 @@ public:
     std::size_t ends_bound() const { return stop_ - first_ + 1; }
 
 private:
-    void set(std::span<std::uint64_t> bitmap, std::int64_t head) const {
-        const auto bit = static_cast<std::size_t>(head - begin_);
-        bitmap[bit / 64] |= std::uint64_t{1} << bit % 64;
-    }
-
     std::span<const std::int64_t> offsets_;
     std::int64_t begin_;
     std::int64_t end_;

@@ -4,44 +4,41 @@
 
 #include <lookback/kernels/core/reproducible_tree.hpp>
 
-#include <type_traits>
-
 namespace lookback::cpu {
 
 /// What precedes a chunk of 32 tiles: the groups before its group (and init), and the chunks before
 /// it inside its group.
-template <class T>
+template <class Value>
 struct tree_chain {
-    T groups;
-    T chunks;
+    Value groups;
+    Value chunks;
 };
 
-template <class T>
+template <class Value, class Combine>
 class tree_fold {
 public:
-    using combine_function = T (*)(T earlier, T later);
     static constexpr int chunk_tiles = 32;
-    static constexpr int group_chunks = core::reproducible_tree<sizeof(T)>::group_tiles / 32;
+    static constexpr int group_chunks = core::reproducible_tree<4>::group_tiles / chunk_tiles;
 
     /// Begins with chunk `chunk` of the whole array.
-    tree_fold(combine_function combine, T identity, core::index_t chunk, tree_chain<T> chain)
+    tree_fold(Combine combine, Value identity, core::index_t chunk, tree_chain<Value> chain)
         : combine_(combine),
           identity_(identity),
           chain_(chain),
           in_chunk_(identity),
           chunk_(static_cast<int>(chunk % group_chunks)) {}
 
-    T before() const { return combine_(chain_.groups, combine_(chain_.chunks, in_chunk_)); }
+    Value before() const { return combine_(chain_.groups, combine_(chain_.chunks, in_chunk_)); }
 
     /// What precedes the next chunk; only between two chunks.
-    const tree_chain<T>& chain() const { return chain_; }
+    const tree_chain<Value>& before_chunk() const { return chain_; }
 
     /// Kogge-Stone, one column at a time: level k of a tile covers up to 2^k tiles that end there.
-    void push(T tile_total) {
+    void push(Value tile_total) {
         levels_[0][tiles_] = tile_total;
         for (int k = 0; k < steps; ++k) {
             const int earlier = tiles_ - (1 << k);
-            const T here = levels_[k][tiles_];
+            const Value here = levels_[k][tiles_];
             levels_[k + 1][tiles_] = earlier >= 0 ? combine_(levels_[k][earlier], here) : here;
         }
         in_chunk_ = levels_[steps][tiles_];
@@ -61,13 +58,13 @@ private:
         tiles_ = 0;
     }
 
-    combine_function combine_;
-    T identity_;
-    tree_chain<T> chain_;
-    T in_chunk_;
+    Combine combine_;
+    Value identity_;
+    tree_chain<Value> chain_;
+    Value in_chunk_;
     int chunk_;
     int tiles_ = 0;
-    T levels_[steps + 1][chunk_tiles];
+    Value levels_[steps + 1][chunk_tiles];
 };
 
 }  // namespace lookback::cpu
