@@ -68,7 +68,7 @@ private:
     using chain_window = core::serial_window<chain_codec, host_access, 1>;
     static_assert(chain_codec::words <= line_words);
     static constexpr std::uint32_t epoch = 1;
-    // A quarter of a chunk: 256 KiB, which stay in L2 between the two readings.
+    // A quarter of a chunk: 384 or 512 KiB, which stay in L2 between the two readings.
     static constexpr core::index_t unit_tiles = 8;
 
     void scan_unit(core::index_t begin, core::index_t end) {
