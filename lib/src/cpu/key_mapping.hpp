@@ -32,6 +32,7 @@ struct integer_mapping {
 
     number to(Bits bits) const { return static_cast<number>(bits ^ mask); }
     Bits from(number value) const { return static_cast<Bits>(static_cast<Bits>(value) ^ mask); }
+    number rank(Bits bits) const { return to(bits); }
 };
 
 template <class Bits>
@@ -52,6 +53,12 @@ struct float_mapping {
         const Bits ascending = static_cast<Bits>(static_cast<Bits>(value) ^ flip);
         const Bits negative = static_cast<Bits>(ascending / top_bit<Bits> - Bits{1});
         return static_cast<Bits>(ascending ^ (negative | top_bit<Bits>));
+    }
+    /// The number that all keys equal to this one share.
+    number rank(Bits bits) const {
+        const number nans =
+            nan_first ? std::numeric_limits<number>::min() : std::numeric_limits<number>::max();
+        return is_nan(bits) ? nans : to(bits == top_bit<Bits> ? Bits{0} : bits);
     }
     static bool is_nan(Bits bits) { return order::is_nan(bits); }
     static bool is_zero(Bits bits) { return static_cast<Bits>(bits << 1) == 0; }

@@ -19,6 +19,8 @@
 
 #include <hwy/highway.h>
 
+#if HWY_TARGET != HWY_SCALAR
+
 HWY_BEFORE_NAMESPACE();
 namespace lookback::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -259,5 +261,7 @@ HWY_INLINE void sort_few(D d, const hn::TFromD<D>* in, std::size_t count, hn::TF
 
 }  // namespace lookback::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#endif  // not HWY_SCALAR, which has no lanes to shuffle
 
 #endif  // per target

@@ -9,7 +9,7 @@
 #define LOOKBACK_VECTOR_SORT_INL
 #endif
 
-#include "cpu/vector_targets.hpp"
+#include "cpu/vector_network-inl.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,10 +17,6 @@
 #include <cstring>
 
 #include <hwy/highway.h>
-
-#if HWY_TARGET != HWY_SCALAR
-#include "cpu/vector_network-inl.hpp"
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace lookback::cpu::HWY_NAMESPACE {

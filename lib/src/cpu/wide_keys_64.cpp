@@ -6,16 +6,19 @@
 #define HWY_TARGET_INCLUDE "cpu/wide_keys_64.cpp"
 #include <hwy/foreach_target.h>
 // foreach_target.h comes first: it includes this file once more for each target.
+#include "cpu/key_shortcuts-inl.hpp"
 #include "cpu/wide_keys-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace lookback::cpu::HWY_NAMESPACE {
 void sort_integers_64(executor& executor, memory_resource& memory, std::span<std::uint64_t> keys,
                       const integer_mapping<std::uint64_t>& mapping) {
+    if (finish_without_sorting(executor, mapping, keys)) return;
     wide_sort<integer_mapping<std::uint64_t>>(executor, memory, mapping).sort(keys, 0);
 }
 void sort_floats_64(executor& executor, memory_resource& memory, std::span<std::uint64_t> keys,
                     const float_mapping<std::uint64_t>& mapping) {
+    if (finish_without_sorting(executor, mapping, keys)) return;
     wide_sort<float_mapping<std::uint64_t>>(executor, memory, mapping).sort(keys, 0);
 }
 }  // namespace lookback::cpu::HWY_NAMESPACE
