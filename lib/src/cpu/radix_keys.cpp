@@ -1,29 +1,35 @@
 #include "cpu/radix_keys.hpp"
 
 #include "cpu/digit_map.hpp"
+#include "cpu/narrow_keys.hpp"
 #include "cpu/wide_keys.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
+#include <cstdint>
 
 namespace lookback::cpu {
+namespace {
+
+// Fewer one-byte keys than these are not worth walking all patterns; two-byte keys have more.
+constexpr std::size_t counted_from = 8192;
+
+}  // namespace
 
 template <class Order>
 void sort_keys(executor& executor, memory_resource& memory,
                std::span<typename Order::bits_type> keys, Order order, int begin_bit, int end_bit) {
     using Bits = typename Order::bits_type;
-    if constexpr (sizeof(Bits) >= 4) {
-        if (end_bit - begin_bit == 8 * static_cast<int>(sizeof(Bits))) {
+    if (keys.size() < 2) return;
+    if (end_bit - begin_bit == 8 * static_cast<int>(sizeof(Bits))) {
+        if constexpr (sizeof(Bits) >= 4) {
             sort_wide_keys(executor, memory, keys, make_mapping(order));
             return;
+        } else if (keys.size() >= counted_from * sizeof(Bits) * sizeof(Bits)) {
+            if (sort_by_counts(executor, keys, order)) return;
         }
     }
-    constexpr Bits all = std::numeric_limits<Bits>::max();
-    const int width = end_bit - begin_bit;
-    const Bits mask = width <= 0 ? Bits{0} : static_cast<Bits>(all >> (8 * sizeof(Bits) - width));
-    std::stable_sort(keys.begin(), keys.end(), [=](Bits a, Bits b) {
-        return ((order(a) >> begin_bit) & mask) < ((order(b) >> begin_bit) & mask);
-    });
+    sort_by_digits(executor, memory, keys, order, begin_bit, end_bit);
 }
 
 std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes, int threads) {
