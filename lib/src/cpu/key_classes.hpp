@@ -10,67 +10,112 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 namespace lookback::cpu {
 
-/// Cells are equal ranges of numbers from `base`; a bucket is one cell, or several by the table.
+/// How a cell is cut further: sub-cell (above >> shift) & mask, counted from `offset` over all
+/// cells.
+struct cell_split {
+    std::uint32_t offset;
+    std::uint16_t mask;
+    std::uint16_t shift;
+};
+
+/// Cells are equal ranges of numbers from `base`. A bucket is one cell; or, for uneven keys, cells
+/// that hold much of the sample are cut into sub-cells and neighbours are joined to even buckets.
 template <class Bits>
 struct key_classes {
     using number = ordered_number<Bits>;
 
-    number base = 0;
-    int shift = 0;
-    Bits last_cell = 0;                ///< all greater numbers are there; all lower ones in cell 0
-    std::vector<std::uint16_t> table;  ///< bucket by cell; empty where they are the same
-    std::vector<std::size_t> first_cell;  ///< by bucket, and one past the last
+    number base = 0;                   ///< all lower numbers are in cell 0
+    Bits range = 0;                    ///< all greater distances from the base count as this one
+    int shift = 0;                     ///< from a distance to its cell
+    Bits last_cell = 0;                ///< that of `range`
+    std::vector<cell_split> splits;    ///< by cell; empty where cells are buckets
+    std::vector<std::uint16_t> table;  ///< bucket by sub-cell
+    std::vector<number> lowest;        ///< number by bucket; the first one reaches further down
 
-    std::size_t bucket_count() const { return first_cell.size() - 1; }
-    Bits cell(number value) const {
-        const Bits above =
-            static_cast<Bits>(static_cast<Bits>(std::max(value, base)) - static_cast<Bits>(base));
-        return std::min(static_cast<Bits>(above >> shift), last_cell);
+    std::size_t bucket_count() const { return lowest.size(); }
+    Bits above(number value) const {
+        return std::min(range, static_cast<Bits>(static_cast<Bits>(std::max(value, base)) -
+                                                 static_cast<Bits>(base)));
+    }
+    std::size_t sub_cell(Bits distance) const {
+        const cell_split& split = splits[static_cast<std::size_t>(distance >> shift)];
+        return split.offset + (static_cast<std::size_t>(distance >> split.shift) & split.mask);
     }
     std::size_t bucket(number value) const {
-        const std::size_t index = cell(value);
-        return table.empty() ? index : table[index];
+        const Bits distance = above(value);
+        return splits.empty() ? static_cast<std::size_t>(distance >> shift)
+                              : table[sub_cell(distance)];
     }
-    /// The lowest number of a bucket that is not the first.
-    number lowest(std::size_t bucket) const {
-        return static_cast<number>(
-            static_cast<Bits>(base) +
-            static_cast<Bits>(static_cast<Bits>(first_cell[bucket]) << shift));
+    /// Cells behind the last one, each a bucket of its own behind the last one.
+    void append_cells(std::size_t count) {
+        if (splits.empty()) return;
+        const std::size_t buckets = bucket_count();
+        for (std::size_t i = 0; i < count; ++i) {
+            splits.push_back({static_cast<std::uint32_t>(table.size()), 0, 0});
+            table.push_back(static_cast<std::uint16_t>(buckets + i));
+        }
     }
 };
 
 namespace detail {
 
+/// Cuts the cells that hold more than a bucket's share, finely enough that keys in a sixteenth of
+/// a cell still spread over the buckets that they should have.
 template <class Bits>
-std::vector<std::uint32_t> sample_cells(const key_classes<Bits>& classes,
-                                        std::span<const ordered_number<Bits>> sample) {
+void split_cells(key_classes<Bits>& classes, std::span<const ordered_number<Bits>> sample,
+                 std::size_t share) {
+    constexpr int spare_bits = 4;
+    constexpr int most_bits = 12;
     std::vector<std::uint32_t> count(static_cast<std::size_t>(classes.last_cell) + 1, 0);
-    for (const auto value : sample) ++count[classes.cell(value)];
-    return count;
+    for (const auto value : sample) {
+        ++count[static_cast<std::size_t>(classes.above(value) >> classes.shift)];
+    }
+    std::uint32_t offset = 0;
+    for (const std::uint32_t held : count) {
+        int bits = 0;
+        if (held > share + share / 2) {
+            bits = static_cast<int>(std::bit_width(held / share)) + spare_bits;
+            bits = std::min({bits, most_bits, classes.shift});
+        }
+        const std::uint32_t parts = std::uint32_t{1} << bits;
+        classes.splits.push_back({offset, static_cast<std::uint16_t>(parts - 1),
+                                  static_cast<std::uint16_t>(classes.shift - bits)});
+        offset += parts;
+    }
 }
 
-/// Joins neighbouring cells until each bucket has its share of the sample.
+/// Joins neighbouring sub-cells until each bucket has its share of the sample.
 template <class Bits>
-void join_cells(key_classes<Bits>& classes, const std::vector<std::uint32_t>& count,
+void join_cells(key_classes<Bits>& classes, std::span<const ordered_number<Bits>> sample,
                 std::size_t share) {
-    classes.table.assign(count.size(), 0);
-    classes.first_cell.assign(1, 0);
+    const cell_split& last = classes.splits.back();
+    std::vector<std::uint32_t> count(last.offset + last.mask + 1U, 0);
+    for (const auto value : sample) ++count[classes.sub_cell(classes.above(value))];
+    // Numbers above the sample are there too, so no bucket may begin behind it.
+    const std::size_t top = classes.sub_cell(classes.range);
     std::size_t filled = 0;
-    for (std::size_t cell = 0; cell < count.size(); ++cell) {
-        const bool full = filled != 0 && filled + count[cell] > share + share / 2;
-        if (full || filled >= share) {
-            classes.first_cell.push_back(cell);
-            filled = 0;
+    for (std::size_t cell = 0; cell < classes.splits.size(); ++cell) {
+        const cell_split& split = classes.splits[cell];
+        const auto begin = static_cast<Bits>(static_cast<Bits>(cell) << classes.shift);
+        for (std::size_t sub = 0; sub <= split.mask; ++sub) {
+            const std::uint32_t held = count[split.offset + sub];
+            const bool full = filled >= share || (filled != 0 && filled + held > share + share / 2);
+            if (classes.lowest.empty() || (full && split.offset + sub <= top)) {
+                classes.lowest.push_back(static_cast<ordered_number<Bits>>(
+                    static_cast<Bits>(classes.base) + begin +
+                    static_cast<Bits>(static_cast<Bits>(sub) << split.shift)));
+                filled = 0;
+            }
+            classes.table.push_back(static_cast<std::uint16_t>(classes.lowest.size() - 1));
+            filled += held;
         }
-        classes.table[cell] = static_cast<std::uint16_t>(classes.first_cell.size() - 1);
-        filled += count[cell];
     }
-    classes.first_cell.push_back(count.size());
 }
 
 }  // namespace detail
@@ -78,37 +123,47 @@ void join_cells(key_classes<Bits>& classes, const std::vector<std::uint32_t>& co
 /// About `buckets` buckets (a power of two) for keys like the sorted sample, which is not empty.
 template <class Bits>
 key_classes<Bits> plan_classes(std::span<const ordered_number<Bits>> sample, std::size_t buckets) {
-    // A table of 2^13 cells (16 KiB) leaves room in the L1 cache for the lines of the partition;
-    // one of 2^15 splits binades of floats that would make hot buckets.
-    constexpr int table_bits[] = {13, 15};
+    // 2^13 cells of 8 bytes stay in the L2 cache, those that are hit often in the L1 cache.
+    constexpr int split_table_bits = 13;
     key_classes<Bits> classes;
     classes.base = sample.front();
-    const Bits range =
+    classes.range =
         static_cast<Bits>(static_cast<Bits>(sample.back()) - static_cast<Bits>(sample.front()));
-    const int range_bits = static_cast<int>(std::bit_width(range));
+    if (classes.range == 0) {
+        // One value fills the sample: it gets a bucket of its own, whatever else there is.
+        using limits = std::numeric_limits<ordered_number<Bits>>;
+        const bool lower = classes.base != limits::min();
+        const bool higher = classes.base != limits::max();
+        classes.range = static_cast<Bits>((lower ? 1 : 0) + (higher ? 1 : 0));
+        if (lower) --classes.base;
+    }
+    const int range_bits = static_cast<int>(std::bit_width(classes.range));
     const auto use_cells = [&](int bits) {
         classes.shift = std::max(0, range_bits - bits);
-        classes.last_cell = static_cast<Bits>(range >> classes.shift);
+        classes.last_cell = static_cast<Bits>(classes.range >> classes.shift);
     };
-    const std::size_t share = std::max<std::size_t>(1, sample.size() / buckets);
 
     use_cells(static_cast<int>(std::bit_width(buckets)) - 1);
-    auto count = detail::sample_cells(classes, sample);
+    const std::size_t cells = static_cast<std::size_t>(classes.last_cell) + 1;
+    std::vector<std::uint32_t> count(cells, 0);
+    for (const auto value : sample) {
+        ++count[static_cast<std::size_t>(classes.above(value) >> classes.shift)];
+    }
     // Cells of equal shares differ by chance: five deviations of a Poisson count.
-    const auto hot = [&](std::size_t cells) {
-        const double mean = static_cast<double>(sample.size()) / static_cast<double>(cells);
-        return mean + 5 * std::sqrt(mean) + 1;
-    };
-    if (*std::max_element(count.begin(), count.end()) <= hot(count.size()) || classes.shift == 0) {
-        for (std::size_t cell = 0; cell <= count.size(); ++cell) classes.first_cell.push_back(cell);
+    const double mean = static_cast<double>(sample.size()) / static_cast<double>(cells);
+    const double hot = mean + 5 * std::sqrt(mean) + 1;
+    if (*std::max_element(count.begin(), count.end()) <= hot || classes.shift == 0) {
+        for (std::size_t cell = 0; cell < cells; ++cell) {
+            classes.lowest.push_back(static_cast<ordered_number<Bits>>(
+                static_cast<Bits>(classes.base) +
+                static_cast<Bits>(static_cast<Bits>(cell) << classes.shift)));
+        }
         return classes;
     }
-    for (const int bits : table_bits) {
-        use_cells(bits);
-        count = detail::sample_cells(classes, sample);
-        if (*std::max_element(count.begin(), count.end()) <= 4 * share || classes.shift == 0) break;
-    }
-    detail::join_cells(classes, count, share);
+    const std::size_t share = std::max<std::size_t>(1, sample.size() / buckets);
+    use_cells(split_table_bits);
+    detail::split_cells(classes, sample, share);
+    detail::join_cells(classes, sample, share);
     return classes;
 }
 

@@ -9,80 +9,14 @@
 #endif
 
 #include "cpu/key_bucket-inl.hpp"
-#include "cpu/key_classes.hpp"
+#include "cpu/key_shortcuts-inl.hpp"
+#include "cpu/key_source-inl.hpp"
 
 #include <atomic>
 #include <memory>
 
 HWY_BEFORE_NAMESPACE();
 namespace lookback::cpu::HWY_NAMESPACE {
-
-/// Reads keys, turns them into numbers and gathers what the plan of the second step needs.
-template <class Mapping>
-class key_source {
-public:
-    using bits_type = typename Mapping::bits_type;
-    using number = typename Mapping::number;
-
-    key_source(const bits_type* keys, const Mapping& mapping, const key_classes<bits_type>& classes)
-        : keys_(keys), mapping_(mapping), classes_(&classes) {}
-
-    void load(std::size_t first, std::size_t count, number* items, std::uint16_t* bucket) {
-        if (count == partition_batch) {
-            load_some(keys_ + first, partition_batch, items, bucket);
-        } else {
-            load_some(keys_ + first, count, items, bucket);
-        }
-        if (!classes_->table.empty()) {
-            const std::uint16_t* const table = classes_->table.data();
-            for (std::size_t i = 0; i < count; ++i) bucket[i] = table[bucket[i]];
-        }
-    }
-
-    // Over all numbers that are sorted; low > high where there are none.
-    number low = std::numeric_limits<number>::max();
-    number high = std::numeric_limits<number>::min();
-    bits_type differing = 0;  ///< bits in which some number differs from the base
-
-private:
-    HWY_INLINE void load_some(const bits_type* HWY_RESTRICT keys, std::size_t count,
-                              number* HWY_RESTRICT items, std::uint16_t* HWY_RESTRICT bucket) {
-        const number base = classes_->base;
-        const int shift = classes_->shift;
-        const bits_type last = classes_->last_cell;
-        number least = low;
-        number most = high;
-        bits_type differ = differing;
-        for (std::size_t i = 0; i < count; ++i) {
-            const bits_type bits = keys[i];
-            number value = mapping_.to(bits);
-            items[i] = value;
-            bits_type extra = 0;
-            if constexpr (Mapping::has_specials) {
-                const bool zero = Mapping::is_zero(bits);
-                const bool nan = Mapping::is_nan(bits);
-                extra = static_cast<bits_type>(zero ? 1 : nan ? 2 : 0);
-                value = zero || nan ? base : value;
-            }
-            const auto above = static_cast<bits_type>(
-                static_cast<bits_type>(std::max(value, base)) - static_cast<bits_type>(base));
-            const auto cell = std::min(static_cast<bits_type>(above >> shift), last);
-            bucket[i] = static_cast<std::uint16_t>(extra != 0 ? last + extra : cell);
-            // The base itself is a number of the sample, so it may count where a special was.
-            least = std::min(least, value);
-            most = std::max(most, value);
-            differ = static_cast<bits_type>(
-                differ | (static_cast<bits_type>(value) ^ static_cast<bits_type>(base)));
-        }
-        low = least;
-        high = most;
-        differing = differ;
-    }
-
-    const bits_type* keys_;
-    Mapping mapping_;
-    const key_classes<bits_type>* classes_;
-};
 
 template <class Mapping>
 class wide_sort {
@@ -107,7 +41,7 @@ public:
     void sort(std::span<bits_type> keys, int level) {
         if (keys.size() <= few || level == most_levels) {
             sort_alone(keys);
-        } else {
+        } else if (level == 0 || !finish_without_sorting(executor_, mapping_, keys)) {
             sort_by_buckets(keys, level);
         }
     }
@@ -189,11 +123,7 @@ private:
         const std::size_t regular = classes.bucket_count();
         constexpr std::size_t extra = Mapping::has_specials ? 2 : 0;
         auto with_specials = classes;
-        if (!with_specials.table.empty()) {
-            for (std::size_t i = 0; i < extra; ++i) {
-                with_specials.table.push_back(static_cast<std::uint16_t>(regular + i));
-            }
-        }
+        with_specials.append_cells(extra);
         std::vector<std::size_t> giants;
         std::vector<part> parts;
         {
@@ -297,9 +227,9 @@ private:
                                                 const key_classes<bits_type>& classes,
                                                 const bucket_facts<number>& all) {
         bucket_facts<number> facts = all;
-        if (bucket != 0) facts.low = std::max(all.low, classes.lowest(bucket));
+        if (bucket != 0) facts.low = std::max(all.low, classes.lowest[bucket]);
         if (bucket + 1 < classes.bucket_count()) {
-            facts.high = std::min(all.high, static_cast<number>(classes.lowest(bucket + 1) - 1));
+            facts.high = std::min(all.high, static_cast<number>(classes.lowest[bucket + 1] - 1));
         }
         // Bounds keep the dead bits that all numbers have.
         const auto dead = static_cast<bits_type>((bits_type{1} << all.dead_bits) - 1);
