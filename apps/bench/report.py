@@ -197,6 +197,12 @@ def figures(contexts, jobs, picture):
               for name, _, ours, peer, ratio, goal in outcomes(jobs) if round(ratio, 2) < goal]
     fell_short = ("These fall short of what they should reach: " + "; ".join(missed) + "."
                   if missed else "All reach what they should.")
+    # Two threads that copy no faster than one had one core: the other was busy with something else.
+    held = [f"`{name}`" for name, job in jobs.items() if {"copy:1", "copy:2"} <= set(job.contestants)
+            and job.contestants["copy:2"].median > 0.8 * job.contestants["copy:1"].median]
+    if held:
+        fell_short += (f" Two threads copied no faster than one during {', '.join(held)}, so one of the "
+                       "two cores was taken and the figures of two threads there say little.")
     return "\n\n".join([
         f"Measured on {' and '.join(dates)}, {measured_at}, {context['compiler']}, "
         f"on {context['cores']} cores of {context['cpu']} ({caches}), {memory} GiB of memory. "

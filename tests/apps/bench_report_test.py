@@ -73,6 +73,13 @@ def test_the_last_piece_of_a_job_counts_with_its_commit(page):
     assert "commit `def456` (read/gzip)" in text and "commit `abc123` (sort/u64)" in text
 
 
+def test_a_core_that_was_taken_is_said(page):
+    report(page, ({}, runs_of("sort/u64", SORT | {"copy:1": [4, 4]})))
+    assert "one of the two cores was taken" not in page.read_text()
+    report(page, ({}, runs_of("sort/u64", SORT | {"copy:1": [2, 2]})))
+    assert "during `sort/u64`, so one of the two cores was taken" in page.read_text()
+
+
 def test_unlike_pieces_and_wrong_outputs_are_refused(page):
     runs = runs_of("sort/u64", SORT)
     done = report(page, ({}, runs), ({"cpu": "another"}, runs))
