@@ -124,6 +124,25 @@ void leaf_sorter::sort_range(std::size_t first, std::size_t count, Index* out) {
         0, count, [first](std::size_t position) { return first + position; }, out);
 }
 
+const std::uint64_t* leaf_sorter::sort_positions(int resolved, std::size_t count,
+                                                 std::uint32_t* order) {
+    const std::uint64_t positions = position_mask(count);
+    const int position_bits = static_cast<int>(std::bit_width(count - 1));
+    for (std::size_t i = 0; i < count; ++i) items_[i] = (items_[i] << resolved & ~positions) | i;
+    const std::uint64_t* sorted = sort_packed(items_, spare_, count, position_bits);
+    if (words_[0].bits() - resolved <= 64 - position_bits) return sorted;
+    // The lowest bits of the words were cut off; without ties they do not matter.
+    bool tied = false;
+    for (std::size_t i = 1; i < count; ++i) tied |= (sorted[i] ^ sorted[i - 1]) <= positions;
+    if (!tied) return sorted;
+    for (std::size_t i = 0; i < count; ++i) {
+        order[i] = static_cast<std::uint32_t>(sorted[i] & positions);
+    }
+    sort_ties(0, sorted, position_bits, count, order);
+    std::copy_n(order, count, rows_);
+    return rows_;
+}
+
 template <class Index>
 void leaf_sorter::sort_rows(std::size_t word, Index* rows, std::size_t count) {
     words_[word].load_at(rows, count, items_);

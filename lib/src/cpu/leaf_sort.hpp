@@ -50,6 +50,14 @@ public:
     template <class Index>
     void sort_items(std::size_t word, bool whole, int row_bits, std::size_t count, Index* out);
 
+    /// Sorts the rows [0, count) whose words [0] the caller has put into items(); all have the same
+    /// `resolved` upper bits. Returns numbers with position_mask(count) of the sorted rows in their
+    /// low bits; order has `count` items and is used where rows are tied.
+    const std::uint64_t* sort_positions(int resolved, std::size_t count, std::uint32_t* order);
+    static std::uint64_t position_mask(std::size_t count) {
+        return (std::uint64_t{1} << std::bit_width(count - 1)) - 1;
+    }
+
 private:
     // Neighbours out[begin, begin + count) that are equal so far.
     struct run {

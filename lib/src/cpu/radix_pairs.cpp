@@ -109,11 +109,15 @@ public:
 
     Item* items() const { return items_; }
 
-    /// Sorts the first `count` items by `word`, which reads keys from items(), into the arrays.
-    void sort(const key_word& word, std::size_t count, const pair_arrays& to) {
-        leaf_sorter({&word, 1}, numbers_, rows_).sort_range(0, count, order_);
+    /// Sorts the first `count` items by `word`, which reads keys from items(), into the arrays;
+    /// their words have the same `resolved` upper bits.
+    void sort(const key_word& word, int resolved, std::size_t count, const pair_arrays& to) {
+        leaf_sorter sorter({&word, 1}, numbers_, rows_);
+        word.load(0, count, sorter.items());
+        const std::uint64_t* order = sorter.sort_positions(resolved, count, order_);
+        const std::uint64_t positions = leaf_sorter::position_mask(count);
         store_items(
-            items_, [this](std::size_t i) { return order_[i]; }, count, to);
+            items_, [=](std::size_t i) { return order[i] & positions; }, count, to);
     }
 
 private:
@@ -157,7 +161,7 @@ public:
             if (next.count <= leaf_rows) {
                 pair_leaf<Item> sorter = leaf(0);
                 load_items(arrays, next.count, sorter.items());
-                sorter.sort(words[0].at(sorter.items(), sizeof(Item)), next.count, arrays);
+                sorter.sort(words[0].at(sorter.items(), sizeof(Item)), 0, next.count, arrays);
             } else {
                 split(next, arrays, words[0], waiting);
             }
@@ -198,7 +202,7 @@ private:
                     blocks.for_each_chunk(b, [&](std::span<const Item> chunk) {
                         next = std::copy(chunk.begin(), chunk.end(), next);
                     });
-                    sorter.sort(local, count, to);
+                    sorter.sort(local, digits.resolved_bits(), count, to);
                     return;
                 }
                 std::size_t done = 0;
