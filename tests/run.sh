@@ -62,7 +62,7 @@ run_suite() {
     # The tests with 2^31 items take up to 5 GiB each.
     if [ "${LOOKBACK_LARGE_TESTS:-0}" = 1 ] && [ "$(available_gib)" -lt 16 ]; then parallel=1; fi
     ctest --test-dir "build/$preset" -j "$parallel" --timeout 900 --no-tests=error \
-        --output-junit "$root/build/$preset/ctest.xml" | grep -v -E '^ +Start +[0-9]+: '
+        --output-junit "$root/build/$preset/ctest.xml" | grep --line-buffered -v -E '^ +Start +[0-9]+: '
 }
 
 step_format() {
