@@ -12,7 +12,7 @@ build_packages=(build-essential cmake ninja-build "pkgconf|pkg-config" libtbb-de
 demo_packages=(hdf5-tools)
 test_packages=(git ccache libgtest-dev libbenchmark-dev hdf5-tools python3 python3-numpy python3-h5py
     python3-pytest python3-pandas python3-tables python3-scipy "?hdf5-plugin-lzf"
-    "?clang-format-14" "?clang-tidy-16|clang-tidy-19|clang-tidy")
+    "?clang-format-14" "?clang-tidy-16|clang-tidy-19")
 
 install=yes
 list=no

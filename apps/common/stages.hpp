@@ -57,7 +57,8 @@ private:
 
 class stages {
 public:
-    /// A stage that will do `total` bytes of work. Its address stays valid.
+    /// A stage that will do `total` bytes of work. Its address stays valid. A borrowed `counter` is
+    /// read until the report is written: take one of session::counters.
     stage& add(std::string_view name, std::uint64_t total,
                std::atomic<std::uint64_t>* counter = nullptr);
     /// visit(stage) for each, in the order added; other threads may add meanwhile.

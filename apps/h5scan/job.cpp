@@ -72,7 +72,6 @@ private:
     const context& work_;
     context host_;  // memory and helpers of the host, whatever the backend
     session& session_;
-    io::transfer_counters counters_;
     io::transfer_options transfer_;
     io::output_file output_;
     std::vector<std::int64_t> offsets_;  // empty = one segment of all rows
@@ -88,11 +87,11 @@ scan_job::scan_job(const plan& planned, const request& wanted, const context& wo
       work_(work),
       host_({.backend = backend::cpu, .threads = work.threads()}),
       session_(session),
-      transfer_{work.threads(), &counters_, {}},
+      transfer_{work.threads(), &session.counters, {}},
       output_(wanted.output.target.file, wanted.output.mode),
-      read_(session.timed.add("read", planned.bytes(), &counters_.bytes_in)),
+      read_(session.timed.add("read", planned.bytes(), &session.counters.bytes_in)),
       scan_(session.timed.add("scan", planned.bytes())),
-      write_(session.timed.add("write", planned.bytes(), &counters_.bytes_out)) {
+      write_(session.timed.add("write", planned.bytes(), &session.counters.bytes_out)) {
     for (const scanned_column& column : plan_.columns) output_.require_absent(column.path);
 }
 
@@ -112,8 +111,8 @@ void scan_job::run() {
     session_.told.strategy = work_.active_backend() == backend::cpu
                                  ? name_of(scan_strategy::lookback)
                                  : name_of(wanted_.strategy);
-    session_.told.bytes_in = counters_.bytes_in;
-    session_.told.bytes_out = counters_.bytes_out;
+    session_.told.bytes_in = session_.counters.bytes_in;
+    session_.told.bytes_out = session_.counters.bytes_out;
     for (const std::string& notice : output_.notices()) session_.note(notice);
 }
 

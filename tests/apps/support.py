@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import h5py
@@ -9,6 +10,8 @@ import numpy as np
 
 SOURCE = pathlib.Path(os.environ.get("LOOKBACK_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 BUILD = pathlib.Path(os.environ.get("LOOKBACK_BUILD_DIR", SOURCE / "build/cpu"))
+CACHE = BUILD / "CMakeCache.txt"
+SANITIZED = CACHE.exists() and re.search(r"^LOOKBACK_SANITIZE:STRING=.+$", CACHE.read_text(), re.M) is not None
 SECONDS = 120  # far more than any test needs, also under sanitizers
 
 
