@@ -38,6 +38,17 @@ struct host_access {
     }
 };
 
+/// For tiles whose other memory is ordered by their words as well: what a tile read before it
+/// published is not overwritten by who looked back at it (compaction in place).
+struct ordered_host_access : host_access {
+    static std::uint64_t store(std::uint64_t* word, std::uint64_t value) {
+        return std::atomic_ref(*word).exchange(value, std::memory_order_acq_rel);
+    }
+    static std::uint64_t load(std::uint64_t* word) {
+        return std::atomic_ref(*word).load(std::memory_order_acquire);
+    }
+};
+
 struct tile_is_missing {
     void operator()(core::index_t tile, std::uint32_t polls) const {
         throw error(error_kind::backend_error,
