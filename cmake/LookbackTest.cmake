@@ -7,8 +7,7 @@ find_package(GTest REQUIRED)
 find_program(LOOKBACK_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(LOOKBACK_PYTHON python3 REQUIRED)
 set(LOOKBACK_REPORTS ${PROJECT_BINARY_DIR}/reports)
-set(LOOKBACK_TEST_ENVIRONMENT
-    "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp history_size=7")
+set(LOOKBACK_TEST_ENVIRONMENT "TSAN_OPTIONS=history_size=7 halt_on_error=1 second_deadlock_stack=1")
 
 function(lookback_test name)
     cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})

@@ -93,7 +93,7 @@ step_asan() {
         UBSAN_OPTIONS=print_stacktrace=1 run_suite asan
 }
 
-step_tsan() { TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 run_suite tsan; }
+step_tsan() { run_suite tsan; }
 
 step_tidy() {
     configure release && /usr/bin/python3 cmake/tidy.py --build build/release -j "$jobs"

@@ -3,8 +3,6 @@
 // another worker must take its work by an atomic ticket.
 #pragma once
 
-#include "cpu/thread_edge.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -19,6 +17,16 @@
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+
+// oneTBB from the distribution is not instrumented: ThreadSanitizer would take the order that it
+// gives its tasks for races. Plain threads show it the same bodies side by side.
+#if defined(__SANITIZE_THREAD__)
+#define LOOKBACK_PLAIN_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define LOOKBACK_PLAIN_THREADS 1
+#endif
+#endif
 
 namespace lookback::cpu {
 
@@ -46,30 +54,22 @@ public:
             for (std::size_t i = 0; i < count; ++i) body(i);
             return;
         }
-#if defined(__SANITIZE_THREAD__)
+#if defined(LOOKBACK_PLAIN_THREADS)
         for_each_on_plain_threads(count, body);
 #else
-        thread_edge fork;
-        thread_edge join;
-        fork.release();
         arena_.execute([&] {
             tbb::parallel_for(
                 tbb::blocked_range<std::size_t>(0, count, 1),
                 [&](const tbb::blocked_range<std::size_t>& range) {
-                    fork.acquire();
                     for (std::size_t i = range.begin(); i != range.end(); ++i) body(i);
-                    join.release();
                 },
                 tbb::simple_partitioner());
         });
-        join.acquire();
 #endif
     }
 
 private:
-#if defined(__SANITIZE_THREAD__)
-    // oneTBB from the distribution is not instrumented: ThreadSanitizer would take the order that
-    // it gives its tasks for races. Plain threads show it the same bodies side by side.
+#if defined(LOOKBACK_PLAIN_THREADS)
     template <class Body>
     void for_each_on_plain_threads(std::size_t count, const Body& body) {
         std::atomic<std::size_t> next{0};
