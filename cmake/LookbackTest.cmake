@@ -16,6 +16,7 @@ function(lookback_test name)
                                           Threads::Threads lookback_options)
     # Tests of the library's parts include "cpu/...", "memory/...".
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests
+                                               ${PROJECT_SOURCE_DIR}/lib/include
                                                ${PROJECT_SOURCE_DIR}/lib/src)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1
                                   --gtest_output=xml:${LOOKBACK_REPORTS}/${name}.xml)

@@ -10,7 +10,7 @@ set -euo pipefail
 build_packages=(build-essential cmake ninja-build "pkgconf|pkg-config" libtbb-dev libhwy-dev
     libhdf5-dev libdeflate-dev zlib1g-dev libboost-program-options-dev nlohmann-json3-dev libfmt-dev)
 demo_packages=(hdf5-tools)
-test_packages=(git ccache libgtest-dev libbenchmark-dev hdf5-tools python3 python3-numpy python3-h5py
+test_packages=(git ccache libgtest-dev libbenchmark-dev libboost-context-dev hdf5-tools python3 python3-numpy python3-h5py
     python3-pytest python3-pandas python3-tables python3-scipy "?hdf5-plugin-lzf"
     "?clang-format-14" "?clang-tidy-16|clang-tidy-19")
 

@@ -7,24 +7,24 @@ build=${1:-$(cd "$(dirname "$0")/.." && pwd)/build/cuda}
 [ -x "$build/tests/cuda_device_scan" ] ||
   { echo "gpu.sh: no tests in $build; build them first: cmake --preset cuda && ninja -C build/cuda" >&2; exit 2; }
 export LOOKBACK_REQUIRE_CUDA=1
-tests=("$build"/tests/cuda_* "$build"/tests/lib_cuda_* "$build"/tests/lib_context)
+tests=("$build"/tests/cuda_[!h]* "$build"/tests/lib_cuda_* "$build"/tests/lib_context)
 
 run_all() {
   for test in "${tests[@]}"; do
     [ -x "$test" ] && [ -f "$test" ] || continue
     echo "-- $(basename "$test")"
-    timeout 300 "$test" --gtest_brief=1
+    timeout 300 "$test" --gtest_brief=1 "$@"
   done
 }
 
 echo "== alone"
 run_all
 
-echo "== beside another process"
-while :; do timeout 60 "$build/tests/cuda_device_scan" --gtest_filter='*TwoToThe31*' >/dev/null 2>&1 || break; done &
+echo "== beside a process that holds every multiprocessor"
+"$build/tests/cuda_hog" 600 &
 busy=$!
 trap 'kill "$busy" 2>/dev/null || true' EXIT
-run_all
+run_all --gtest_filter=-*TwoToThe31*  # which would take minutes here
 kill "$busy" 2>/dev/null || true
 wait "$busy" 2>/dev/null || true
 trap - EXIT
@@ -34,5 +34,7 @@ for tool in memcheck racecheck initcheck synccheck; do
   echo "== $tool"
   timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_scan" \
     --gtest_brief=1 --gtest_filter=Scan.AFewTiles
+  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_segmented_scan" \
+    --gtest_brief=1 --gtest_filter=SegmentedScan.CrowdsOfEmptySegments
   timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_block_scan" --gtest_brief=1
 done

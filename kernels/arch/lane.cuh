@@ -12,9 +12,13 @@ inline constexpr int warp_lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xffffffffU;
 
 __device__ __forceinline__ int lane() {
+#if defined(LOOKBACK_EMULATED_DEVICE)
+    return static_cast<int>(threadIdx.x % 32);
+#else
     std::uint32_t id;
     asm("mov.u32 %0, %%laneid;" : "=r"(id));
     return static_cast<int>(id);
+#endif
 }
 
 __device__ __forceinline__ std::uint32_t ballot(bool vote) {
@@ -64,9 +68,13 @@ __device__ __forceinline__ int warp() {
 
 /// The number of the block, read anew: costs less than a register held across a long wait.
 __device__ __forceinline__ std::uint32_t block_number() {
+#if defined(LOOKBACK_EMULATED_DEVICE)
+    return blockIdx.x;
+#else
     std::uint32_t number;
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
     return number;
+#endif
 }
 
 /// Makes the compiler forget what it derived from `word`, so that it does not hold that in

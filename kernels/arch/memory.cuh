@@ -3,8 +3,10 @@
 // Source: PTX ISA 9.0, 9.7.9 (ld, st) and 9.7.13 (atom). 128-bit atomics need sm_90.
 #pragma once
 
+#include <lookback/kernels/arch/memory_emulated.cuh>
 #include <lookback/kernels/core/platform.hpp>
 
+#if !defined(LOOKBACK_EMULATED_DEVICE)
 namespace lookback::arch {
 
 __device__ __forceinline__ std::uint64_t load_relaxed(const std::uint64_t* address) {
@@ -77,3 +79,4 @@ __device__ __forceinline__ void fence() {
 }
 
 }  // namespace lookback::arch
+#endif

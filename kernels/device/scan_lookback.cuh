@@ -4,9 +4,8 @@
 // Source: Merrill and Garland (2016); Smith, Levien, Owens (2025).
 #pragma once
 
+#include <lookback/kernels/arch/launch.cuh>
 #include <lookback/kernels/device/scan_walk.cuh>
-
-#include <cuda_runtime_api.h>
 
 namespace lookback::device {
 
@@ -83,9 +82,8 @@ template <class P, class T, class Op>
 cudaError_t launch_lookback(scan_arguments<T> args, const scan_words& words, Op op,
                             cudaStream_t stream) {
     args.tiles = core::tile_shape{args.items, tile_geometry<P, T>::tile_items}.tiles();
-    lookback_scan<P, T, Op>
-        <<<static_cast<unsigned>(args.tiles), P::threads, 0, stream>>>(args, words, op);
-    return cudaGetLastError();
+    return arch::launch(lookback_scan<P, T, Op>, {static_cast<unsigned>(args.tiles), P::threads},
+                        stream, args, words, op);
 }
 
 }  // namespace lookback::device

@@ -139,10 +139,12 @@ template <class P, class Form, class T, class Op>
 cudaError_t launch_three(scan_arguments<T> args, T* totals, Op op, cudaStream_t stream) {
     args.tiles = core::tile_shape{args.items, tile_geometry<P, T>::tile_items}.tiles();
     const int chunks = chunks_of(args.tiles, most_chunks);
-    reduce_chunks<P, T, Op><<<chunks, P::threads, 0, stream>>>(args, totals, op);
-    scan_totals<Form, T, Op><<<1, most_chunks, 0, stream>>>(totals, chunks, op);
-    scan_chunks<P, T, Op><<<chunks, P::threads, 0, stream>>>(args, totals, op);
-    return cudaGetLastError();
+    const arch::grid passes{static_cast<unsigned>(chunks), P::threads};
+    cudaError_t status = arch::launch(reduce_chunks<P, T, Op>, passes, stream, args, totals, op);
+    if (status != cudaSuccess) return status;
+    status = arch::launch(scan_totals<Form, T, Op>, {1, most_chunks}, stream, totals, chunks, op);
+    if (status != cudaSuccess) return status;
+    return arch::launch(scan_chunks<P, T, Op>, passes, stream, args, totals, op);
 }
 
 template <class P, class T, class Op>
@@ -161,10 +163,8 @@ cudaError_t launch_grid_barrier(scan_arguments<T> args, T* totals, Op op, cudaSt
     }
     if (status != cudaSuccess) return status;
     const int most = sms * per_sm < most_chunks ? sms * per_sm : most_chunks;
-    void* arguments[] = {&args, &totals, &op};
-    return cudaLaunchCooperativeKernel(grid_barrier_scan<P, T, Op>,
-                                       dim3(static_cast<unsigned>(chunks_of(args.tiles, most))),
-                                       dim3(P::threads), arguments, 0, stream);
+    const arch::grid shape{static_cast<unsigned>(chunks_of(args.tiles, most)), P::threads};
+    return arch::launch_cooperative(grid_barrier_scan<P, T, Op>, shape, stream, args, totals, op);
 }
 
 }  // namespace lookback::device

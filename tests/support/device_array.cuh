@@ -1,7 +1,10 @@
 // Test support: device memory, a GPU or a visible skip, and comparisons that run on the device.
 #pragma once
 
+#include "support/sizes.hpp"
+
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,19 @@
 #include <gtest/gtest.h>
 
 namespace lookback::test {
+
+/// Whether the kernels run on the emulated device, thousands of times slower than on a GPU.
+#if defined(LOOKBACK_EMULATED_DEVICE)
+inline constexpr bool emulated_device = true;
+#else
+inline constexpr bool emulated_device = false;
+#endif
+
+/// What a GPU gets, or the emulated device, or that under a sanitizer.
+template <class T>
+constexpr T by_device(T gpu, T emulated, T emulated_and_sanitized) {
+    return !emulated_device ? gpu : sanitized ? emulated_and_sanitized : emulated;
+}
 
 inline void require(cudaError_t status, const char* what) {
     if (status != cudaSuccess) {

@@ -2,6 +2,7 @@
 #include "support/device_array.cuh"
 #include "support/scan_operators.cuh"
 
+#include <lookback/kernels/arch/launch.cuh>
 #include <lookback/kernels/block/scan.cuh>
 
 namespace lookback::test {
@@ -32,7 +33,9 @@ void expect_scans() {
     expected.insert(expected.end(), twice.begin(), twice.end());
     device_array<brackets> in(items);
     device_array<brackets> out(2 * Threads);
-    scan_block<Form<Threads>, Threads><<<1, Threads>>>(in.data(), out.data());
+    require(arch::launch(scan_block<Form<Threads>, Threads>, {1, Threads}, nullptr, in.data(),
+                         out.data()),
+            "scan_block");
     require(cudaDeviceSynchronize(), "scan_block");
     EXPECT_TRUE(out.host() == expected) << Threads << " threads";
 }

@@ -23,6 +23,7 @@ constexpr const char* name_of(scan_strategy strategy) {
     return names[static_cast<int>(strategy)];
 }
 
+constexpr index_t least_tile = 64;  // items, of any policy in this file
 constexpr int red_zone = 64;
 constexpr unsigned char poison = 0xC3;
 
@@ -105,7 +106,7 @@ public:
           expected_(reference(make_items<T>(most), Op{}, exclusive, init)),
           moved_in_(static_cast<std::size_t>(most) + 16),
           zone_(static_cast<std::size_t>(most) + 2 * red_zone + 16),
-          memory_(device::scan_workspace_bytes<T>(most)),
+          memory_(device::scan_workspace_bytes<T>(most, least_tile)),
           found_(1) {
         zone_.fill_bytes(poison);
         memory_.fill_bytes(0x5A);
@@ -117,27 +118,40 @@ public:
     // One scan of the first n items; pointers `shift_in` and `shift_out` items off alignment.
     void run(scan_strategy strategy, index_t n, bool in_place, int shift_in = 0,
              int shift_out = 0) {
+        run_by(
+            [&](const scan_request<T>& request) {
+                return device::scan_by(strategy, workspace_, request, Op{}, nullptr);
+            },
+            n, in_place, shift_in, shift_out);
+    }
+    // The same by scan(request).
+    template <class Scan>
+    void run_by(const Scan& scan, index_t n, bool in_place, int shift_in = 0, int shift_out = 0) {
         T* out = zone_.data() + red_zone + shift_out;
         const T* in = in_.data();
         if (in_place || shift_in != 0) {
             T* moved = in_place ? out : moved_in_.data() + shift_in;
-            if (n > 0) copy_items<<<64, 256>>>(in_.data(), moved, n);
+            if (n > 0) {
+                require(arch::launch(copy_items<T>, {by_device(64U, 2U, 1U), 256}, nullptr,
+                                     in_.data(), moved, n),
+                        "copy_items");
+            }
             in = moved;
         }
-        require(device::scan_by(strategy, workspace_,
-                                scan_request<T>{in, out, n, exclusive_, init_}, Op{}, nullptr),
-                "scan_by");
-        const int blocks = n < 4096 ? 1 : 264;
-        check<<<blocks, 256>>>(zone_.data(), shift_out, n, expected_.data(), found_.data());
+        require(scan(scan_request<T>{in, out, n, exclusive_, init_}), "scan");
+        const unsigned blocks = n < 4096 ? 1 : by_device(264U, 2U, 1U);
+        require(arch::launch(check<T>, {blocks, 256}, nullptr, zone_.data(), shift_out, n,
+                             expected_.data(), found_.data()),
+                "check");
     }
 
-    void expect_right(scan_strategy strategy) {
+    void expect_right(scan_strategy strategy) { expect_right(name_of(strategy)); }
+    void expect_right(const char* name) {
         require(cudaDeviceSynchronize(), "run");
         const mismatch found = found_.host()[0];
         EXPECT_EQ(found.count, 0U)
-            << name_of(strategy) << ", n = " << found.size << ", item "
-            << static_cast<long long>(found.item) << (exclusive_ ? ", exclusive" : ", inclusive")
-            << (init_ ? ", init" : "");
+            << name << ", n = " << found.size << ", item " << static_cast<long long>(found.item)
+            << (exclusive_ ? ", exclusive" : ", inclusive") << (init_ ? ", init" : "");
         found_.fill_bytes(0);
     }
 
@@ -157,14 +171,18 @@ private:
 
 class Scan : public CudaTest {};
 
-constexpr index_t odd_sizes[] = {0,    1,    2,    31,   32,   33,    127,
-                                 1000, 1024, 8191, 8192, 8193, 65537, 1000003};
+constexpr index_t many = by_device<index_t>(1000003, 30001, 12289);
+constexpr index_t odd_sizes[] = {0,    1,    2,    31,   32,   33,       127,
+                                 1000, 1024, 8191, 8192, 8193, many / 2, many};
 
 template <class T, class Op>
 void every_strategy_at_odd_sizes(bool exclusive, std::optional<T> init) {
-    Bench<T, Op> bench(1000003, exclusive, init);
+    Bench<T, Op> bench(many, exclusive, init);
     for (const scan_strategy strategy : strategies) {
-        for (const index_t n : odd_sizes) {
+        // On the emulated device every third, or every fourth; the last one always.
+        for (std::size_t i = by_device(0, 1, 1); i < std::size(odd_sizes);
+             i += by_device(1, 3, 4)) {
+            const index_t n = odd_sizes[i];
             bench.run(strategy, n, false);
             bench.run(strategy, n, true);
             bench.run(strategy, n, false, 1, 0);
@@ -181,14 +199,45 @@ TEST_F(Scan, EverySizeFromOneTileToTwo) {
         device::tile_geometry<tuning::fallback_scan<std::uint32_t>, std::uint32_t>::tile_items;
     Bench<std::uint32_t, core::plus> inclusive(2 * tile + 1, false, std::nullopt);
     Bench<std::uint32_t, core::plus> exclusive(2 * tile + 1, true, 77U);
+    constexpr index_t step = by_device<index_t>(1, 1021, 6131);
     for (const scan_strategy strategy : strategies) {
-        for (index_t n = 0; n <= 2 * tile + 1; ++n) {
+        for (index_t n = 0; n <= 2 * tile + 1; n += step) {
             inclusive.run(strategy, n, n % 2 == 0);
             if (n % 7 == 0) exclusive.run(strategy, n, n % 3 == 0);
         }
         inclusive.expect_right(strategy);
         exclusive.expect_right(strategy);
     }
+}
+
+// Tiles of 256 items: every size from none to two tiles, on whichever device.
+template <class Policy>
+struct narrow_tile : Policy {
+    static constexpr int threads = 64;
+    static constexpr int warps = 2;
+    static constexpr int rows = 1;
+    static constexpr int blocks_per_sm = 1;
+};
+
+template <class Policy>
+void every_size_in_narrow_tiles(const char* name) {
+    using policy = narrow_tile<Policy>;
+    constexpr index_t tile = device::tile_geometry<policy, std::uint32_t>::tile_items;
+    Bench<std::uint32_t, core::plus> bench(3 * tile, true, 77U);
+    const auto scan = [&](const scan_request<std::uint32_t>& request) {
+        return device::scan_under<policy>(bench.workspace(), request, core::plus{}, nullptr);
+    };
+    constexpr index_t step = by_device<index_t>(1, 1, 7);
+    for (index_t n = 0; n <= 2 * tile + 1; n += step) bench.run_by(scan, n, n % 2 == 0);
+    for (int shift = 1; shift < 4; ++shift)
+        bench.run_by(scan, 3 * tile - 3, false, shift, 4 - shift);
+    bench.expect_right(name);
+}
+
+TEST_F(Scan, EverySizeInNarrowTiles) {
+    every_size_in_narrow_tiles<tuning::fallback_scan<std::uint32_t>>("fallback");
+    every_size_in_narrow_tiles<tuning::ticket_scan<std::uint32_t>>("lookback");
+    every_size_in_narrow_tiles<tuning::bounded_scan<std::uint32_t>>("bounded");
 }
 
 TEST_F(Scan, SumsOfEveryWidth) {
@@ -260,15 +309,17 @@ void squares_in_place(index_t n, scan_strategy strategy) {
     wrong.fill_bytes(0);
     const device::scan_workspace workspace{memory.data(), memory.size(), nullptr};
     require(device::prepare(workspace, nullptr), "prepare");
-    fill_odd<<<2048, 256>>>(items.data(), n);
+    require(arch::launch(fill_odd<T>, {2048, 256}, nullptr, items.data(), n), "fill_odd");
     require(device::scan_by(strategy, workspace, scan_request<T>{items.data(), items.data(), n},
                             core::plus{}, nullptr),
             "scan_by");
-    count_not_square<<<2048, 256>>>(items.data(), n, wrong.data());
+    require(arch::launch(count_not_square<T>, {2048, 256}, nullptr, items.data(), n, wrong.data()),
+            "count_not_square");
     EXPECT_EQ(wrong.host()[0], 0U) << name_of(strategy) << ", n = " << n;
 }
 
 TEST_F(Scan, MoreThanTwoToThe31And32) {
+    if constexpr (emulated_device) GTEST_SKIP() << "too large for the emulated device";
     for (const index_t n :
          {(index_t{1} << 31) - 1, (index_t{1} << 31) + 1, (index_t{1} << 32) + 1}) {
         for (const scan_strategy strategy : strategies) {
@@ -281,10 +332,10 @@ TEST_F(Scan, MoreThanTwoToThe31And32) {
 
 TEST_F(Scan, ManySizesAndTypesShareOneWorkspace) {
     // Words of other types, sizes and epochs lie about; every launch has an epoch of its own.
-    constexpr index_t most = 1 << 20;
+    constexpr index_t most = by_device(1 << 20, 1 << 16, 1 << 14);
     Bench<std::uint32_t, core::plus> bench(most, false, std::nullopt);
     device_array<affine> others(make_items<affine>(most / 4));
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < by_device(300, 60, 20); ++round) {
         const index_t n = 1 + static_cast<index_t>(scramble(round) % most);
         const scan_strategy strategy = strategies[scramble(round + 1000) % 6];
         bench.run(strategy, n, round % 2 == 0);
@@ -296,6 +347,7 @@ TEST_F(Scan, ManySizesAndTypesShareOneWorkspace) {
     bench.expect_right(scan_strategy::automatic);
 }
 
+#if !defined(LOOKBACK_EMULATED_DEVICE)  // which has no graphs
 TEST_F(Scan, GraphsReplayWithoutReset) {
     constexpr index_t n = 3000001;
     const auto items = make_items<std::uint32_t>(n);
@@ -329,6 +381,7 @@ TEST_F(Scan, GraphsReplayWithoutReset) {
         cudaStreamDestroy(stream);
     }
 }
+#endif
 
 }  // namespace
 }  // namespace lookback::test
