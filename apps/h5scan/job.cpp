@@ -75,6 +75,7 @@ private:
     io::transfer_options transfer_;
     io::output_file output_;
     std::vector<std::int64_t> offsets_;  // empty = one segment of all rows
+    scan_strategy ran_ = scan_strategy::lookback;
     stage& read_;
     stage& scan_;
     stage& write_;
@@ -108,9 +109,7 @@ void scan_job::run() {
     }
     const stage_scope scope(write_);
     output_.commit();
-    session_.told.strategy = work_.active_backend() == backend::cpu
-                                 ? name_of(scan_strategy::lookback)
-                                 : name_of(wanted_.strategy);
+    session_.told.strategy = name_of(ran_);
     session_.told.bytes_in = session_.counters.bytes_in;
     session_.told.bytes_out = session_.counters.bytes_out;
     for (const std::string& notice : output_.notices()) session_.note(notice);
@@ -210,12 +209,12 @@ void scan_job::scan_values(const scanned_column& column, std::span<T> values) {
     const std::span<const T> in = items.span();
     if (offsets_.empty()) {
         const auto scan = wanted_.exclusive ? exclusive_scan<T> : inclusive_scan<T>;
-        scan(work_, in, items.span(), options<T>());
+        ran_ = scan(work_, in, items.span(), options<T>());
     } else {
         const placed<const std::int64_t> offsets(work_, offsets_);
         const auto scan =
             wanted_.exclusive ? segmented_exclusive_scan<T> : segmented_inclusive_scan<T>;
-        scan(work_, in, offsets.span(), items.span(), options<T>());
+        ran_ = scan(work_, in, offsets.span(), items.span(), options<T>());
     }
     items.fetch();
     if constexpr (std::integral<T>) {
@@ -237,7 +236,7 @@ void scan_job::reduce_values(const scanned_column& column, std::span<const T> va
     const placed<const T> items(work_, values);
     const placed<const std::int64_t> offsets(work_, offsets_);
     const placed<T> results(work_, reduced, false);
-    segmented_reduce<T>(work_, items.span(), offsets.span(), results.span(), options<T>());
+    ran_ = segmented_reduce<T>(work_, items.span(), offsets.span(), results.span(), options<T>());
     results.fetch();
     if constexpr (std::integral<T>) {
         if (wanted_.wrap) return;

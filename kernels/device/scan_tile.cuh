@@ -193,6 +193,20 @@ struct scan_tile {
         }
     }
 
+    /// Writes what row `row` holds; `to` is the place of the lane's first item, `left` items of the
+    /// array lie from there on.
+    __device__ __forceinline__ void store(const scan_arguments<T>& args, T* to, int row,
+                                          int left) const {
+        const int skip = row * geometry::row_items;
+        if constexpr (vector::vectorises) {
+            if (args.aligned_out && left - skip >= vector::items) {
+                rows[row].store(to + skip);
+                return;
+            }
+        }
+        tile::store_items(to + skip, left - skip, rows[row]);
+    }
+
 private:
     __device__ __forceinline__ void finish_rows(const scan_arguments<T>& args, T* to, int left,
                                                 preceding<T, Op> base, Op op) {
@@ -259,18 +273,6 @@ private:
                 rows[row].set(item, Exclusive ? before : seed.value);
             }
         }
-    }
-
-    __device__ __forceinline__ void store(const scan_arguments<T>& args, T* to, int row,
-                                          int left) const {
-        const int skip = row * geometry::row_items;
-        if constexpr (vector::vectorises) {
-            if (args.aligned_out && left - skip >= vector::items) {
-                rows[row].store(to + skip);
-                return;
-            }
-        }
-        tile::store_items(to + skip, left - skip, rows[row]);
     }
 };
 

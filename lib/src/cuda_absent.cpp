@@ -27,25 +27,41 @@ scan_strategy scan(device& /*device*/, const T* /*in*/, T* /*out*/, std::size_t 
     refuse();
 }
 
-template scan_strategy scan(device&, const std::int8_t*, std::int8_t*, std::size_t, bool,
-                            const scan_options<std::int8_t>&);
-template scan_strategy scan(device&, const std::int16_t*, std::int16_t*, std::size_t, bool,
-                            const scan_options<std::int16_t>&);
-template scan_strategy scan(device&, const std::int32_t*, std::int32_t*, std::size_t, bool,
-                            const scan_options<std::int32_t>&);
-template scan_strategy scan(device&, const std::int64_t*, std::int64_t*, std::size_t, bool,
-                            const scan_options<std::int64_t>&);
-template scan_strategy scan(device&, const std::uint8_t*, std::uint8_t*, std::size_t, bool,
-                            const scan_options<std::uint8_t>&);
-template scan_strategy scan(device&, const std::uint16_t*, std::uint16_t*, std::size_t, bool,
-                            const scan_options<std::uint16_t>&);
-template scan_strategy scan(device&, const std::uint32_t*, std::uint32_t*, std::size_t, bool,
-                            const scan_options<std::uint32_t>&);
-template scan_strategy scan(device&, const std::uint64_t*, std::uint64_t*, std::size_t, bool,
-                            const scan_options<std::uint64_t>&);
-template scan_strategy scan(device&, const float*, float*, std::size_t, bool,
-                            const scan_options<float>&);
-template scan_strategy scan(device&, const double*, double*, std::size_t, bool,
-                            const scan_options<double>&);
+offset_facts look_at_offsets(device& /*device*/, const char* /*name*/,
+                             const std::int64_t* /*offsets*/, std::size_t /*count*/) {
+    refuse();
+}
+
+template <arithmetic_item T>
+scan_strategy segmented_scan(device& /*device*/, const segmented_arrays<T>& /*arrays*/,
+                             bool /*exclusive*/, const scan_options<T>& /*options*/) {
+    refuse();
+}
+
+template <arithmetic_item T>
+scan_strategy segmented_reduce(device& /*device*/, const segmented_arrays<T>& /*arrays*/,
+                               T /*empty*/, const scan_options<T>& /*options*/) {
+    refuse();
+}
+
+// A macro, because a function cannot instantiate templates explicitly.
+#define LOOKBACK_SCANNABLE(T)                                                                      \
+    template scan_strategy scan(device&, const T*, T*, std::size_t, bool, const scan_options<T>&); \
+    template scan_strategy segmented_scan(device&, const segmented_arrays<T>&, bool,               \
+                                          const scan_options<T>&);                                 \
+    template scan_strategy segmented_reduce(device&, const segmented_arrays<T>&, T,                \
+                                            const scan_options<T>&)
+
+LOOKBACK_SCANNABLE(std::int8_t);
+LOOKBACK_SCANNABLE(std::int16_t);
+LOOKBACK_SCANNABLE(std::int32_t);
+LOOKBACK_SCANNABLE(std::int64_t);
+LOOKBACK_SCANNABLE(std::uint8_t);
+LOOKBACK_SCANNABLE(std::uint16_t);
+LOOKBACK_SCANNABLE(std::uint32_t);
+LOOKBACK_SCANNABLE(std::uint64_t);
+LOOKBACK_SCANNABLE(float);
+LOOKBACK_SCANNABLE(double);
+#undef LOOKBACK_SCANNABLE
 
 }  // namespace lookback::cuda

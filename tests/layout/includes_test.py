@@ -28,7 +28,7 @@ ALLOWED.update({
     "lib/src/c": ["lib/include", "lib/src/c"],
     "lib/io": ["lib/include", "lib/io"],
     "apps/common": ["lib/include", "lib/io", "apps/common"],
-    "apps/bench": ["lib/include", "lib/io", "apps/common", "apps/bench", "kernels"],
+    "apps/bench": ["lib/include", "lib/io", "apps/common", "apps/bench", "kernels", "tests/support"],
 })
 
 # Headers of other libraries: (pattern, the folders that may include them).
@@ -105,6 +105,7 @@ TREE = {
     "apps/common/options.hpp": '#include "io/file.hpp"\n',
     "apps/h5sort/main.cpp": '#include "common/options.hpp"\n#include <boost/program_options.hpp>\n',
     "apps/h5scan/plan.hpp": "#include <vector>\n",
+    "tests/support/sizes.hpp": "#include <vector>\n",
 }
 WRONG = [
     ("kernels/core/a.hpp", "#include <lookback/kernels/arch/lane.cuh>", "kernels/arch"),
@@ -123,6 +124,7 @@ WRONG = [
     ("apps/h5sort/a.cpp", '#include "../../lib/src/cpu/scan.hpp"', "lib/src/cpu"),
     ("apps/h5sort/a.cpp", '#include "h5scan/plan.hpp"', "apps/h5scan"),
     ("apps/h5sort/a.cpp", "#include <lookback/kernels/core/word.hpp>", "kernels/core"),
+    ("apps/h5sort/a.cpp", '#include "support/sizes.hpp"', "tests/support"),
     ("apps/common/a.cpp", "#include <lookback/gone.hpp>", "not in the tree"),
     ("lib/elsewhere/a.cpp", "#include <vector>", "no rule"),
 ]

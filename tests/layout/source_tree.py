@@ -8,7 +8,7 @@ ROOT = pathlib.Path(os.environ.get("LOOKBACK_SOURCE_DIR", pathlib.Path(__file__)
 SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Where a quoted include of a file in the folder on the left is looked for, beside its own folder.
-SEARCH = {"lib/src": ["lib/src"], "lib/io": ["lib"], "apps": ["apps", "lib"], "tests": ["tests", "lib/src", "lib", "apps"]}
+SEARCH = {"lib/src": ["lib/src"], "lib/io": ["lib"], "apps": ["apps", "lib", "tests"], "tests": ["tests", "lib/src", "lib", "apps"]}
 
 
 def sources(root, *folders):

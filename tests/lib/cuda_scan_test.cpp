@@ -1,11 +1,12 @@
 // Scans on a CUDA context through the public API: every type and operator against the standard
 // library, the same bits as the CPU backend in reproducible sums, and refusals.
+#include "support/backend_context.hpp"
+
 #include <lookback/buffer.hpp>
 #include <lookback/error.hpp>
 #include <lookback/scan.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -19,18 +20,9 @@
 namespace lookback {
 namespace {
 
-// Skips without a GPU, and says so; fails instead where LOOKBACK_REQUIRE_CUDA is 1.
 class CudaScan : public testing::Test {
 protected:
-    void SetUp() override {
-        try {
-            gpu_.emplace(context_options{.backend = backend::cuda});
-        } catch (const error& failure) {
-            const char* required = std::getenv("LOOKBACK_REQUIRE_CUDA");
-            if (required != nullptr && std::string(required) == "1") FAIL() << failure.what();
-            GTEST_SKIP() << "no GPU: " << failure.what();
-        }
-    }
+    void SetUp() override { test::open_context(backend::cuda, gpu_); }
 
     template <class T>
     std::vector<T> on_gpu(const std::vector<T>& in, bool exclusive,

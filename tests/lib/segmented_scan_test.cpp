@@ -7,6 +7,7 @@
 #include "support/reference.hpp"
 #include "support/reproducible_reference.hpp"
 #include "support/scan_reference.hpp"
+#include "support/segment_kinds.hpp"
 #include "support/simd_targets.hpp"
 #include "support/sizes.hpp"
 
@@ -23,41 +24,8 @@
 namespace lookback {
 namespace {
 
-using offset_list = std::vector<std::int64_t>;
-
-/// Offsets of segments whose lengths `length(random)` tells, cut at `size`.
-template <class Length>
-offset_list offsets_by(std::size_t size, const Length& length) {
-    test::random_bits random(size);
-    offset_list offsets = {0};
-    const auto end = static_cast<std::int64_t>(size);
-    while (offsets.back() < end) {
-        offsets.push_back(
-            std::min(end, offsets.back() + static_cast<std::int64_t>(length(random))));
-    }
-    return offsets;
-}
-
-/// All kinds of segments: unit, four, random around five, skewed, one giant, giants among small
-/// ones, nine of ten empty, and thousands of empty ones in one place.
-std::vector<offset_list> kinds_of_offsets(std::size_t size) {
-    const auto end = static_cast<std::int64_t>(size);
-    std::vector<offset_list> kinds;
-    kinds.push_back(offsets_by(size, [](auto&) { return 1U; }));
-    kinds.push_back(offsets_by(size, [](auto&) { return 4U; }));
-    kinds.push_back(offsets_by(size, [](auto& random) { return random() % 11; }));
-    kinds.push_back(
-        offsets_by(size, [](auto& random) { return 1 + (1ULL << random() % 12) % 3000; }));
-    kinds.push_back(
-        offsets_by(size, [](auto& random) { return random() % 10 == 0 ? random() % 90 : 0; }));
-    kinds.push_back(size == 0 ? offset_list{0} : offset_list{0, end});
-    kinds.push_back({0, 0, end / 3, end / 3 + (end > 3), end, end});
-    offset_list crowded(5000, end / 2);
-    crowded.front() = 0;
-    crowded.push_back(end);
-    kinds.push_back(crowded);
-    return kinds;
-}
+using test::kinds_of_offsets;
+using test::offset_list;
 
 /// All kinds, or under a sanitizer two of them, which take turns with the size.
 std::vector<offset_list> some_kinds_of_offsets(std::size_t size) {

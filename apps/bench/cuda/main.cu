@@ -1,94 +1,19 @@
-// lookback-bench-cuda: scans on one GPU against a copy of the same bytes and against CUB, in turn
-// in one process; prints the tables of docs/performance.md. Outputs are compared with CUB's.
+// lookback-bench-cuda [scan] [segments] [survey] [tune]: the project on one GPU against a copy of
+// the same bytes and against CUB, in turn in one process; prints the tables of docs/performance.md.
+// Outputs are compared with CUB's. Without an argument: scan, segments and survey.
+#include "bench/cuda/arena.cuh"
 #include "bench/cuda/cub_peer.hpp"
-#include "bench/cuda/timing.cuh"
+#include "bench/cuda/jobs.cuh"
 
 #include <lookback/kernels/core/operators.hpp>
-#include <lookback/kernels/device/scan.cuh>
 
 #include <string>
 
 namespace lookback::bench {
 namespace {
 
-using core::index_t;
 using device::scan_request;
 using device::scan_strategy;
-
-/// Seeded items; floats are small whole numbers, so that sums of some length are exact.
-template <class T>
-__global__ void fill(T* items, index_t n) {
-    for (index_t i = blockIdx.x * index_t{blockDim.x} + threadIdx.x; i < n;
-         i += index_t{gridDim.x} * blockDim.x) {
-        std::uint64_t x = static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL;
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        x ^= x >> 27;
-        if constexpr (std::is_same_v<T, affine>) {
-            items[i] = {x | 1, x >> 7};
-        } else if constexpr (std::is_same_v<T, brackets>) {
-            items[i] = {static_cast<std::uint32_t>(x & 7), static_cast<std::uint32_t>(x >> 3 & 7)};
-        } else if constexpr (std::is_floating_point_v<T>) {
-            items[i] = static_cast<T>(x >> 62) - T(1.5);
-        } else {
-            items[i] = static_cast<T>(x >> 5);
-        }
-    }
-}
-
-template <class T>
-__global__ void count_unlike(const T* a, const T* b, index_t n, unsigned long long* unlike) {
-    for (index_t i = blockIdx.x * index_t{blockDim.x} + threadIdx.x; i < n;
-         i += index_t{gridDim.x} * blockDim.x) {
-        bool like;
-        if constexpr (std::is_floating_point_v<T>) {
-            // Half steps up to 2^22 are exact in f32; beyond that the order of addition shows.
-            like = fabs(a[i] - b[i]) <= T(2) + T(1e-3) * fabs(b[i]);
-        } else {
-            like = a[i] == b[i];
-        }
-        if (!like) atomicAdd(unlike, 1);
-    }
-}
-
-class arena {
-public:
-    explicit arena(std::size_t bytes) {
-        for (void** block : {&in, &out, &other}) check(cudaMalloc(block, bytes), "allocate");
-        workspace.bytes = std::size_t{64} << 20;
-        check(cudaMalloc(&workspace.memory, workspace.bytes), "allocate");
-        check(cudaMalloc(&peer_memory, peer_bytes), "allocate");
-        check(cudaMalloc(&unlike, sizeof(*unlike)), "allocate");
-        check(cudaMemset(unlike, 0, sizeof(*unlike)), "clear");
-        check(cudaStreamCreate(&stream), "stream");
-        check(device::prepare(workspace, stream), "prepare");
-    }
-
-    double copy_ms(std::size_t bytes, int repeats) const {
-        return median_ms(stream, repeats, [&](cudaStream_t s) {
-            check(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, s), "copy");
-        });
-    }
-    bool alike() const {
-        unsigned long long count = 0;
-        check(cudaMemcpyAsync(&count, unlike, sizeof(count), cudaMemcpyDefault, stream), "compare");
-        check(cudaMemsetAsync(unlike, 0, sizeof(count), stream), "clear");
-        check(cudaStreamSynchronize(stream), "compare");
-        return count == 0;
-    }
-
-    void* in = nullptr;
-    void* out = nullptr;
-    void* other = nullptr;
-    void* peer_memory = nullptr;
-    static constexpr std::size_t peer_bytes = std::size_t{256} << 20;
-    device::scan_workspace workspace;
-    unsigned long long* unlike = nullptr;
-    cudaStream_t stream = nullptr;
-};
-
-int repeats_for(std::size_t bytes) {
-    return bytes >= (std::size_t{1} << 26) ? 15 : 51;
-}
 
 template <class T>
 double peer_ms(const arena& a, cub_scan<T> peer, index_t n, bool in_place) {
@@ -156,7 +81,7 @@ void headings(const char* first) {
         first);
 }
 
-void all(const arena& a) {
+void scans(const arena& a) {
     using u32 = std::uint32_t;
     headings("scan, 2^28 items unless said");
     automatic<u32, core::plus>(a, "u32 sum, 2^30", 30);
@@ -184,6 +109,10 @@ void all(const arena& a) {
     automatic<float, core::plus>(a, "f32 in free order, 2^22", 22);
     reproducible<float>(a, "f32 reproducible, 2^18", 18);
     automatic<float, core::plus>(a, "f32 in free order, 2^18", 18);
+}
+
+void strategies(const arena& a) {
+    using u32 = std::uint32_t;
     for (const int log2_items : {28, 24, 20, 14}) {
         headings(("strategies, u32 sum, 2^" + std::to_string(log2_items)).c_str());
         constexpr const char* names[] = {"automatic", "single",  "three-launch", "grid-barrier",
@@ -201,8 +130,12 @@ void all(const arena& a) {
 }  // namespace
 }  // namespace lookback::bench
 
-int main() {
+int main(int arguments, char** argument) {
     using namespace lookback::bench;
+    const auto wants = [&](const std::string& job) {
+        if (arguments == 1) return job != "tune";
+        return std::find(argument + 1, argument + arguments, job) != argument + arguments;
+    };
     const arena a(std::size_t{1} << 32);
     cudaDeviceProp device{};
     check(cudaGetDeviceProperties(&device, 0), "device");
@@ -213,5 +146,11 @@ int main() {
         check(cudaMemcpyAsync(a.out, a.in, std::size_t{1} << 28, cudaMemcpyDeviceToDevice, s),
               "copy");
     });
-    all(a);
+    if (wants("scan")) scans(a);
+    if (wants("segments")) segments(a);
+    if (wants("tune")) tune_segments(a);
+    if (wants("survey")) {
+        survey(a);
+        strategies(a);
+    }
 }

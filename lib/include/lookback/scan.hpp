@@ -32,7 +32,7 @@ struct scan_options {
     scan_strategy strategy = scan_strategy::automatic;
 };
 
-/// out[i] = init op in[0] op ... op in[i].
+/// out[i] = init op in[0] op ... op in[i]. Returns the strategy that does it, never automatic.
 ///
 /// Shapes: in and out have the same size n (any, 0 included). Aliasing: out may be in itself;
 /// any other overlap throws. Traffic: each item read once, written once. Stream: the context's;
@@ -40,12 +40,12 @@ struct scan_options {
 /// bytes for 256 KiB of items (reproducible: up to 192). Throws error{invalid_argument} for unequal
 /// sizes, partial overlap, a bit operator on floats.
 template <arithmetic_item T>
-void inclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
-                    const scan_options<T>& options = {});
+scan_strategy inclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
+                             const scan_options<T>& options = {});
 
 /// out[i] = init op in[0] op ... op in[i - 1]; all else as inclusive_scan.
 template <arithmetic_item T>
-void exclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
-                    const scan_options<T>& options = {});
+scan_strategy exclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
+                             const scan_options<T>& options = {});
 
 }  // namespace lookback

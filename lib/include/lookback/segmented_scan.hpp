@@ -10,34 +10,38 @@
 
 namespace lookback {
 
-/// out[i] = init op in[begin] op ... op in[i] for each i of each segment [begin, end).
+/// out[i] = init op in[begin] op ... op in[i] for each i of each segment [begin, end). Returns the
+/// strategy that does it, never automatic; there is one of its own, so that of `options` is
+/// ignored.
 ///
 /// Shapes: in and out have n items; offsets has segments + 1 items: the first is 0, none is less
 /// than the one before it, the last is n. Segment s is [offsets[s], offsets[s + 1]); it may be
 /// empty. Aliasing: out may be in itself; any other overlap of in, out and offsets throws. Traffic:
-/// each item and offset read once or twice, each item written once. Determinism, stream: as
+/// each item and offset read once or twice, each item written once. Determinism: as
 /// inclusive_scan(); reproducible sums and products of reals follow the tree over the whole array,
-/// cut at the heads, and init joins each result last. Extra memory on the CPU: 64 bytes for 256 KiB
-/// of items and 32 KiB a thread. Throws error{invalid_argument} as inclusive_scan() does, and for
-/// offsets that break the rule, naming the first one.
+/// cut at the heads, and init joins each result last. Stream: the context's, but on CUDA it waits
+/// for the check of the offsets before it starts. Extra memory on the CPU: 64 bytes for 256 KiB of
+/// items and 32 KiB a thread; on CUDA 40 bytes at most for 16 KiB of items. Throws
+/// error{invalid_argument} as inclusive_scan() does, and for offsets that break the rule, naming
+/// the first one.
 template <arithmetic_item T>
-void segmented_inclusive_scan(const context& context, std::span<const T> in,
-                              std::span<const std::int64_t> offsets, std::span<T> out,
-                              const scan_options<T>& options = {});
+scan_strategy segmented_inclusive_scan(const context& context, std::span<const T> in,
+                                       std::span<const std::int64_t> offsets, std::span<T> out,
+                                       const scan_options<T>& options = {});
 
 /// out[i] = init op in[begin] op ... op in[i - 1]; all else as segmented_inclusive_scan().
 template <arithmetic_item T>
-void segmented_exclusive_scan(const context& context, std::span<const T> in,
-                              std::span<const std::int64_t> offsets, std::span<T> out,
-                              const scan_options<T>& options = {});
+scan_strategy segmented_exclusive_scan(const context& context, std::span<const T> in,
+                                       std::span<const std::int64_t> offsets, std::span<T> out,
+                                       const scan_options<T>& options = {});
 
 /// out[s] = init op in[offsets[s]] op ... op in[offsets[s + 1] - 1]. An empty segment gives init,
 /// or what an exclusive scan without init starts with. out has one item a segment and overlaps
 /// nothing; extra memory on the CPU: 64 bytes for 256 KiB of items and 288 KiB a thread; all else
 /// as segmented_inclusive_scan().
 template <arithmetic_item T>
-void segmented_reduce(const context& context, std::span<const T> in,
-                      std::span<const std::int64_t> offsets, std::span<T> out,
-                      const scan_options<T>& options = {});
+scan_strategy segmented_reduce(const context& context, std::span<const T> in,
+                               std::span<const std::int64_t> offsets, std::span<T> out,
+                               const scan_options<T>& options = {});
 
 }  // namespace lookback

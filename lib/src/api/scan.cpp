@@ -9,39 +9,39 @@ namespace lookback {
 namespace {
 
 template <class T>
-void scan_checked(const char* who, const context& context, std::span<const T> in, std::span<T> out,
-                  bool exclusive, scan_options<T> options) {
+scan_strategy scan_checked(const char* who, const context& context, std::span<const T> in,
+                           std::span<T> out, bool exclusive, scan_options<T> options) {
     check_operator<T>(who, options.op);
     check_arrays(who, in, out);
     if (exclusive && !options.init) options.init = start_of<T>(options.op);
     if (context.internal().device) {
-        cuda::scan(*context.internal().device, in.data(), out.data(), in.size(), exclusive,
-                   options);
-        return;
+        return cuda::scan(*context.internal().device, in.data(), out.data(), in.size(), exclusive,
+                          options);
     }
     cpu::scan(*context.internal().executor, context.memory(), in, out, exclusive, options);
+    return scan_strategy::lookback;
 }
 
 }  // namespace
 
 template <arithmetic_item T>
-void inclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
-                    const scan_options<T>& options) {
-    scan_checked("inclusive_scan", context, in, out, false, options);
+scan_strategy inclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
+                             const scan_options<T>& options) {
+    return scan_checked("inclusive_scan", context, in, out, false, options);
 }
 
 template <arithmetic_item T>
-void exclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
-                    const scan_options<T>& options) {
-    scan_checked("exclusive_scan", context, in, out, true, options);
+scan_strategy exclusive_scan(const context& context, std::span<const T> in, std::span<T> out,
+                             const scan_options<T>& options) {
+    return scan_checked("exclusive_scan", context, in, out, true, options);
 }
 
 // A macro, because a function cannot instantiate templates explicitly.
-#define LOOKBACK_SCANNABLE(T)                                                      \
-    template void inclusive_scan(const context&, std::span<const T>, std::span<T>, \
-                                 const scan_options<T>&);                          \
-    template void exclusive_scan(const context&, std::span<const T>, std::span<T>, \
-                                 const scan_options<T>&)
+#define LOOKBACK_SCANNABLE(T)                                                               \
+    template scan_strategy inclusive_scan(const context&, std::span<const T>, std::span<T>, \
+                                          const scan_options<T>&);                          \
+    template scan_strategy exclusive_scan(const context&, std::span<const T>, std::span<T>, \
+                                          const scan_options<T>&)
 
 LOOKBACK_SCANNABLE(std::int8_t);
 LOOKBACK_SCANNABLE(std::int16_t);

@@ -9,6 +9,25 @@
 #include <functional>
 
 namespace lookback {
+namespace {
+
+cuda::offset_facts facts_of(const context& context, const char* who,
+                            std::span<const std::int64_t> offsets) {
+    if (context.internal().device) {
+        return cuda::look_at_offsets(*context.internal().device,
+                                     (std::string(who) + ": offsets").c_str(), offsets.data(),
+                                     offsets.size());
+    }
+    const std::size_t s = cpu::first_decrease(*context.internal().executor, offsets);
+    cuda::offset_facts facts{offsets.front(), offsets.back(), s, 0, 0};
+    if (s != offsets.size()) {
+        facts.before = offsets[s - 1];
+        facts.less = offsets[s];
+    }
+    return facts;
+}
+
+}  // namespace
 
 void refuse(const char* who, const std::string& what) {
     throw error(error_kind::invalid_argument, std::string(who) + ": " + what);
@@ -58,18 +77,19 @@ void check_apart(const char* who, const char* a_name, const void* a, std::size_t
 void check_offsets(const context& context, const char* who, std::span<const std::int64_t> offsets,
                    std::size_t size, const char* things) {
     if (offsets.empty()) refuse(who, "there are no offsets; give segments + 1 of them");
-    if (offsets[0] != 0) {
-        refuse(who, "offset 0 is " + std::to_string(offsets[0]) + "; it must be 0");
+    const cuda::offset_facts facts = facts_of(context, who, offsets);
+    if (facts.first != 0) {
+        refuse(who, "offset 0 is " + std::to_string(facts.first) + "; it must be 0");
     }
-    const std::size_t s = cpu::first_decrease(*context.internal().executor, offsets);
-    if (s != offsets.size()) {
-        refuse(who, "offset " + std::to_string(s) + " is " + std::to_string(offsets[s]) +
-                        ", less than the one before it, " + std::to_string(offsets[s - 1]));
+    if (facts.decrease != offsets.size()) {
+        refuse(who, "offset " + std::to_string(facts.decrease) + " is " +
+                        std::to_string(facts.less) + ", less than the one before it, " +
+                        std::to_string(facts.before));
     }
-    if (static_cast<std::size_t>(offsets.back()) != size) {
+    if (static_cast<std::size_t>(facts.last) != size) {
         refuse(who, "the last offset, " + std::to_string(offsets.size() - 1) + ", is " +
-                        std::to_string(offsets.back()) + "; it must be the number of " + things +
-                        ", " + std::to_string(size));
+                        std::to_string(facts.last) + "; it must be the number of " + things + ", " +
+                        std::to_string(size));
     }
 }
 

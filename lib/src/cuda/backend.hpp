@@ -6,6 +6,7 @@
 #include <lookback/scan.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -36,5 +37,41 @@ std::unique_ptr<device> open_device();
 template <arithmetic_item T>
 scan_strategy scan(device& device, const T* in, T* out, std::size_t items, bool exclusive,
                    const scan_options<T>& options);
+
+/// Device arrays of a segmented scan: `items` items, cut by segments + 1 offsets.
+template <arithmetic_item T>
+struct segmented_arrays {
+    const T* in;
+    T* out;
+    std::size_t items;
+    const std::int64_t* offsets;
+    std::size_t segments;
+};
+
+/// What a check of offsets needs to know of them.
+struct offset_facts {
+    std::int64_t first;
+    std::int64_t last;
+    std::size_t decrease;  ///< the first that is less than the one before it, or their number
+    std::int64_t before;   ///< the one before it
+    std::int64_t less;     ///< that one
+};
+
+/// Waits for the device. Throws error{invalid_argument} for offsets that are not its memory, which
+/// it calls `name`. count >= 1.
+offset_facts look_at_offsets(device& device, const char* name, const std::int64_t* offsets,
+                             std::size_t count);
+
+/// As the public functions, on the device's stream; the caller has checked sizes, overlap, offsets
+/// and operator. Throws error{invalid_argument} for memory that is not the device's. Returns the
+/// strategy that runs.
+template <arithmetic_item T>
+scan_strategy segmented_scan(device& device, const segmented_arrays<T>& arrays, bool exclusive,
+                             const scan_options<T>& options);
+
+/// `empty` is what an empty segment gives; out has one item a segment.
+template <arithmetic_item T>
+scan_strategy segmented_reduce(device& device, const segmented_arrays<T>& arrays, T empty,
+                               const scan_options<T>& options);
 
 }  // namespace lookback::cuda

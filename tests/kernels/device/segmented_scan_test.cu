@@ -1,0 +1,283 @@
+// The kernels of segmented scan and reduction against a plain loop: segments of every kind, sizes
+// around every boundary, operators that do not commute, misaligned pointers, red zones, in place.
+#include "support/device_array.cuh"
+#include "support/reproducible_reference.hpp"
+#include "support/scan_operators.cuh"
+#include "support/segment_kinds.hpp"
+
+#include <lookback/kernels/core/operators.hpp>
+#include <lookback/kernels/device/segmented_scan.cuh>
+
+#include <cstring>
+
+namespace lookback::test {
+namespace {
+
+using core::index_t;
+using device::segmented_result;
+
+constexpr int red_zone = 64;  // items before and after what a kernel may write
+constexpr unsigned char poison = 0xC3;
+
+template <class T>
+struct plain_result {
+    std::vector<T> items;
+    std::vector<T> totals;
+};
+
+// Each segment by itself, by op, from its first item on; init precedes it where there is one.
+template <class T, class Op>
+plain_result<T> plain_loop(const std::vector<T>& in, const offset_list& offsets, bool exclusive,
+                           std::optional<T> init, T empty, Op op) {
+    plain_result<T> result;
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+        T running = init.value_or(Op::template identity<T>());
+        for (auto i = static_cast<std::size_t>(offsets[s]);
+             i < static_cast<std::size_t>(offsets[s + 1]); ++i) {
+            const T before = running;
+            running = op(running, in[i]);
+            result.items.push_back(exclusive ? before : running);
+        }
+        result.totals.push_back(offsets[s] == offsets[s + 1] ? empty : running);
+    }
+    return result;
+}
+
+template <class T>
+std::vector<T> poisoned(std::size_t size) {
+    std::vector<T> items(size);
+    if (size > 0) std::memset(static_cast<void*>(items.data()), poison, size * sizeof(T));
+    return items;
+}
+
+// What lies at zone[red_zone + shift ...] must be `expected`, all else untouched.
+template <class T>
+bool only_expected(const device_array<T>& zone, std::size_t shift, const std::vector<T>& expected) {
+    std::vector<T> whole = poisoned<T>(zone.size());
+    std::copy(expected.begin(), expected.end(),
+              whole.begin() + red_zone + static_cast<std::ptrdiff_t>(shift));
+    const std::vector<T> found = zone.host();
+    return std::memcmp(whole.data(), found.data(), whole.size() * sizeof(T)) == 0;
+}
+
+template <class Policy, class T, class Op>
+class segmented_run {
+public:
+    segmented_run(std::size_t size, const offset_list& offsets)
+        : size_(size),
+          items_(size),
+          list_(offsets),
+          offsets_(offsets),
+          bounds_(static_cast<std::size_t>(device::segmented_tiles<Policy, T>(index(size)) + 1)),
+          memory_(device::scan_workspace_bytes<core::headed<T>>(
+              index(size), device::tile_geometry<Policy, T>::tile_items)) {
+        for (std::size_t i = 0; i < size; ++i) items_[i] = test_item<T>(i);
+        workspace_ = {{memory_.data(), memory_.size(), nullptr}, bounds_.data()};
+        require(device::prepare(workspace_.shared, nullptr), "prepare");
+    }
+
+    bool scan(bool exclusive, std::optional<T> init, bool in_place, std::size_t shift) {
+        const auto expected = plain_loop(items_, list_, exclusive, init, T{}, Op{}).items;
+        device_array<T> in(padded(items_, shift));
+        device_array<T> out(poisoned<T>(size_ + 2 * red_zone + shift));
+        const device_array<T>& target = in_place ? in : out;
+        run<segmented_result::items>(in.data() + red_zone + shift, target.data() + red_zone + shift,
+                                     exclusive, init, T{});
+        return only_expected(target, shift, expected);
+    }
+
+    bool reduce(std::optional<T> init, T empty, std::size_t shift) {
+        const auto expected = plain_loop(items_, list_, false, init, empty, Op{}).totals;
+        device_array<T> in(padded(items_, shift));
+        device_array<T> out(poisoned<T>(list_.size() - 1 + 2 * red_zone + shift));
+        run<segmented_result::totals>(in.data() + red_zone + shift, out.data() + red_zone + shift,
+                                      false, init, empty);
+        return only_expected(out, shift, expected);
+    }
+
+    template <segmented_result Result>
+    std::vector<T> results(std::size_t size, std::optional<T> init, T empty) {
+        const device_array<T> in(items_);
+        const device_array<T> out(size);
+        run<Result>(in.data(), out.data(), false, init, empty);
+        return out.host();
+    }
+
+private:
+    static index_t index(std::size_t size) { return static_cast<index_t>(size); }
+    static std::vector<T> padded(const std::vector<T>& items, std::size_t shift) {
+        std::vector<T> all = poisoned<T>(items.size() + 2 * red_zone + shift);
+        std::copy(items.begin(), items.end(),
+                  all.begin() + red_zone + static_cast<std::ptrdiff_t>(shift));
+        return all;
+    }
+    template <segmented_result Result>
+    void run(const T* in, T* out, bool exclusive, std::optional<T> init, T empty) {
+        const device::segmented_request<T> request{{in, out, index(size_), exclusive, init},
+                                                   {offsets_.data(), index(list_.size() - 1)},
+                                                   empty};
+        require(device::segmented_under<Policy, Result>(workspace_, request, Op{}, nullptr),
+                "launch");
+        require(cudaDeviceSynchronize(), "run");
+    }
+
+    std::size_t size_;
+    std::vector<T> items_;
+    offset_list list_;
+    device_array<index_t> offsets_;
+    device_array<index_t> bounds_;
+    device_array<unsigned char> memory_;
+    device::segmented_workspace workspace_;
+};
+
+class SegmentedScan : public CudaTest {};
+
+// Two warps of one row: 256 items of 4 bytes.
+template <class T>
+struct narrow : tuning::segmented_policy<T> {
+    static constexpr int threads = 64;
+    static constexpr int warps = 2;
+    static constexpr int rows = 1;
+};
+
+template <class Policy, class T, class Op>
+void expect_all_forms(std::size_t size, const offset_list& offsets, T init, std::size_t turn) {
+    segmented_run<Policy, T, Op> run(size, offsets);
+    const bool bare = turn % 2 == 0;
+    const std::optional<T> start = bare ? std::nullopt : std::optional<T>(init);
+    const std::size_t shift = turn % 3 == 0 ? 1 : 0;
+    const auto said = [&] {
+        return testing::Message() << size << " items, " << offsets.size() - 1 << " segments, turn "
+                                  << turn;
+    };
+    EXPECT_TRUE(run.scan(false, start, turn % 2 != 0, shift)) << said();
+    EXPECT_TRUE(run.scan(true, start, turn % 4 == 0, shift)) << said();
+    EXPECT_TRUE(run.reduce(start, init, shift)) << said();
+}
+
+template <class Policy, class T, class Op>
+void expect_all_kinds(std::size_t size, T init) {
+    std::size_t turn = size;
+    for (const offset_list& offsets : kinds_of_offsets(size)) {
+        expect_all_forms<Policy, T, Op>(size, offsets, init, ++turn);
+    }
+}
+
+TEST_F(SegmentedScan, EverySizeInNarrowTiles) {
+    using policy = narrow<std::uint32_t>;
+    constexpr std::size_t tile = 256;
+    for (const std::size_t size : fewer_if_sanitized(one_tile_to_two(tile), 16)) {
+        const auto kinds = kinds_of_offsets(size);
+        expect_all_forms<policy, std::uint32_t, core::plus>(size, kinds[size % kinds.size()], 77U,
+                                                            size / 8);
+    }
+    for (const std::size_t size : boundary_sizes(tile)) {
+        if (sanitized && size > 2 * tile) break;
+        expect_all_kinds<policy, std::uint32_t, core::plus>(size, 5U);
+    }
+}
+
+TEST_F(SegmentedScan, ManyTiles) {
+    constexpr std::size_t tiles = by_device(3000, 40, 5);
+    using policy = narrow<std::uint32_t>;
+    expect_all_kinds<policy, std::uint32_t, core::plus>(256 * tiles + 13, 9U);
+    expect_all_kinds<tuning::segmented_policy<std::uint32_t>, std::uint32_t, core::plus>(
+        8192 * by_device(100, 3, 1) + 13, 9U);
+}
+
+TEST_F(SegmentedScan, OperatorsThatDoNotCommute) {
+    expect_all_kinds<narrow<affine>, affine, compose>(by_device(100000, 1000, 300), affine{3, 4});
+    expect_all_kinds<tuning::segmented_policy<affine>, affine, compose>(
+        by_device(100000, 2500, 500), affine{3, 4});
+}
+
+TEST_F(SegmentedScan, ItemsOfEveryWidth) {
+    constexpr std::size_t bytes = by_device(3000000, 70001, 5001);
+    expect_all_kinds<tuning::segmented_policy<std::uint8_t>, std::uint8_t, core::plus>(bytes, 3);
+    expect_all_kinds<tuning::segmented_policy<std::uint16_t>, std::uint16_t, core::maximum>(
+        bytes / 2, 3);
+    expect_all_kinds<tuning::segmented_policy<std::uint64_t>, std::uint64_t, core::multiplies>(
+        bytes / 8, 3);
+}
+
+// More offsets in one tile than it takes one by one: all equal, and in piles at many places.
+TEST_F(SegmentedScan, CrowdsOfEmptySegments) {
+    constexpr std::size_t size = 1000;
+    constexpr std::size_t crowd = 3 * tuning::many_offsets + 17;
+    for (const std::size_t place : {std::size_t{0}, std::size_t{300}, size}) {
+        const auto offsets = crowded_offsets(size, place, crowd);
+        expect_all_forms<narrow<std::uint32_t>, std::uint32_t, core::plus>(size, offsets, 7U,
+                                                                           place + 1);
+    }
+    offset_list piles = {0};
+    for (std::int64_t place = 100; place < 400; ++place) {
+        const std::size_t pile = place % 3 == 0 ? tuning::offset_chunk - 1 : 130;
+        piles.insert(piles.end(), pile, place);
+    }
+    piles.push_back(size);
+    expect_all_forms<narrow<std::uint32_t>, std::uint32_t, core::plus>(size, piles, 7U, 1);
+}
+
+TEST_F(SegmentedScan, NoItems) {
+    for (const std::size_t segments : {0U, 1U, 5000U}) {
+        expect_all_forms<tuning::segmented_policy<std::uint32_t>, std::uint32_t, core::plus>(
+            0, offset_list(segments + 1, 0), 7U, 2);
+    }
+}
+
+// The tree, written out serially, on pairs of a value and a head.
+TEST_F(SegmentedScan, ReproducibleSumsFollowTheTree) {
+    using pair = core::headed<float>;
+    const auto join = [](const pair& a, const pair& b) {
+        return b.head != 0 ? b : pair{a.value + b.value, a.head};
+    };
+    const reproducible_reference<pair, decltype(join), sizeof(float)> tree(join);
+    const auto size = by_device<std::size_t>(4000001, 30001, 13001);
+    for (const offset_list& offsets : kinds_of_offsets(size)) {
+        std::vector<pair> items(size);
+        std::vector<float> values(size);
+        for (std::size_t i = 0; i < size; ++i) items[i] = {values[i] = test_item<float>(i), 0};
+        for (const std::int64_t offset : offsets) {
+            if (offset < static_cast<std::int64_t>(size)) {
+                items[static_cast<std::size_t>(offset)].head = 1;
+            }
+        }
+        const std::vector<pair> expected = tree.scan(items, false, std::nullopt);
+        std::vector<float> sums(size);
+        for (std::size_t i = 0; i < size; ++i) sums[i] = 0.1F + expected[i].value;
+        std::vector<float> totals;
+        for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+            const bool empty = offsets[s] == offsets[s + 1];
+            totals.push_back(empty ? 7.0F : sums[static_cast<std::size_t>(offsets[s + 1]) - 1]);
+        }
+        using policy = tuning::segmented_reproducible<float>;
+        segmented_run<policy, float, core::plus> run(size, offsets);
+        EXPECT_EQ(run.results<segmented_result::items>(size, 0.1F, 7.0F), sums);
+        EXPECT_EQ(run.results<segmented_result::totals>(totals.size(), 0.1F, 7.0F), totals);
+    }
+}
+
+TEST_F(SegmentedScan, FirstDecreaseIsFound) {
+    offset_list offsets = offsets_by(10000, [](auto& random) { return random() % 4; });
+    const auto found = [&] {
+        const device_array<index_t> list(offsets);
+        const device_array<device::offset_report> report(1);
+        require(
+            device::launch_check_offsets({list.data(), static_cast<index_t>(offsets.size()) - 1},
+                                         report.data(), nullptr),
+            "check_offsets");
+        require(cudaDeviceSynchronize(), "check_offsets");
+        const device::offset_report seen = report.host()[0];
+        EXPECT_EQ(seen.first, offsets.front());
+        EXPECT_EQ(seen.last, offsets.back());
+        return seen.decrease;
+    };
+    EXPECT_EQ(found(), ~0ULL);
+    for (const std::size_t place : {offsets.size() - 1, offsets.size() / 2, std::size_t{1}}) {
+        offsets[place] = offsets[place - 1] - 1;
+        EXPECT_EQ(found(), place);
+    }
+}
+
+}  // namespace
+}  // namespace lookback::test
