@@ -1,13 +1,12 @@
 // Level L5 (device): inclusive and exclusive scan, and reduction, of each segment of an array by
-// itself; segments by CSR offsets. Tiles are equal parts of the items, whatever the segments.
-// Invariant: a tile with a head publishes its open end as a prefix at once: look-back stops there.
-// Progress depends on no order of dispatch: tiles are taken by ticket.
-// Source: Blelloch (1990); Merrill and Garland (2016).
+// itself; segments by CSR offsets.
+// Invariant: never synchronises and allocates nothing; can be captured in a CUDA graph. The time
+// depends on the items and the number of segments, not on their lengths.
+// Source: see segmented_kernel.cuh.
 #pragma once
 
 #include <lookback/kernels/device/scan.cuh>
-#include <lookback/kernels/device/segmented_offsets.cuh>
-#include <lookback/kernels/device/segmented_tile.cuh>
+#include <lookback/kernels/device/segmented_kernel.cuh>
 
 namespace lookback::device {
 
@@ -26,177 +25,6 @@ struct segmented_workspace {
     scan_workspace shared;
     index_t* bounds;
 };
-
-enum class segmented_result { items, totals };
-
-template <class T>
-struct segmented_arguments {
-    scan_arguments<T> scan;
-    segment_list list;
-    const index_t* bounds;
-    T start;  ///< precedes the first item of each segment
-    T empty;
-};
-
-template <class P>
-inline constexpr bool follows_tree = P::combine == tuning::combination::fixed_tree;
-
-/// What a tile tells: in the fixed tree pairs, so that nothing depends on who looked when.
-template <class P, class T>
-using told_value = std::conditional_t<follows_tree<P>, core::headed<T>, T>;
-
-template <class P, class T, segmented_result Result>
-inline constexpr std::size_t segmented_shared_bytes =
-    static_cast<std::size_t>(tile_geometry<P, T>::tile_items) *
-    (1 + (Result == segmented_result::totals ? sizeof(T) : 0));
-
-template <class P>
-__device__ __forceinline__ void clear_heads(unsigned char* heads, int bytes) {
-    auto* cells = reinterpret_cast<uint4*>(heads);
-    for (int cell = static_cast<int>(threadIdx.x); cell < bytes / 16; cell += P::threads) {
-        cells[cell] = uint4{0, 0, 0, 0};
-    }
-}
-
-/// The offsets of a tile.
-struct tile_offsets {
-    index_t begin;  ///< the tile's first item
-    index_t end;
-    index_t from;  ///< offsets [from, to) lie in (begin, end]
-    index_t to;
-
-    template <class P, class T>
-    __device__ static tile_offsets of(const segmented_arguments<T>& args, index_t tile) {
-        const core::tile_shape shape{args.scan.items, tile_geometry<P, T>::tile_items};
-        const index_t begin = shape.begin(tile);
-        return {begin, begin + shape.size(tile), args.bounds[tile], args.bounds[tile + 1]};
-    }
-};
-
-template <class P, class T>
-__device__ __forceinline__ void mark_heads(const segmented_arguments<T>& args,
-                                           const tile_offsets& own, unsigned char* heads) {
-    for_offsets_of_tile<P::threads>(args.list, own.from, own.to, [&](index_t, index_t offset) {
-        if (offset < own.end) heads[offset - own.begin] = 1;
-    });
-    if (threadIdx.x == 0 && args.list.offsets[own.from - 1] == own.begin) heads[0] = 1;
-}
-
-/// Warp 0 publishes and walks to the nearest head; ends with a barrier, after which every thread
-/// gets what precedes the tile. Where the tile's first item is a head nobody asks for that.
-template <class P, class T, class Op>
-__device__ __forceinline__ T walk_to_head(const scan_channel& channel, index_t tile,
-                                          bool begins_with_head,
-                                          scan_shared<P, core::headed<T>>& shared, Op op) {
-    const core::join_headed<Op> join{op};
-    if (arch::warp() == 0) {
-        const core::headed<T> total = fold(shared.warp_totals, P::warps, join);
-        const bool head = total.head != 0;
-        if (arch::lane() == 0) {
-            tell(channel.tiles, tile, channel.epoch,
-                 head ? core::tile_state::prefix : core::tile_state::aggregate, total.value);
-        }
-        T before{};
-        if (!begins_with_head) {
-            const core::patient_waiter waiter;  // all earlier tiles have running blocks
-            before = core::exclusive_prefix<scan_window<T>>(channel.tiles, tile, channel.epoch, op,
-                                                            waiter);
-            if (arch::lane() == 0 && !head) {
-                tell(channel.tiles, tile, channel.epoch, core::tile_state::prefix,
-                     op(before, total.value));
-            }
-        }
-        if (arch::lane() == 0) shared.before = {before, 0};
-    }
-    combine_warps<P>(shared, join);
-    __syncthreads();  // before and warps_before are written
-    return shared.before.value;
-}
-
-/// What precedes the tile by the fixed tree.
-template <class P, class T, class Op>
-__device__ __forceinline__ T read_tree(const segmented_arguments<T>& args,
-                                       const scan_channel& channel, index_t tile,
-                                       scan_shared<P, core::headed<T>>& shared, Op op) {
-    scan_arguments<core::headed<T>> pairs{};
-    pairs.items = args.scan.items;
-    pairs.tiles = args.scan.tiles;
-    return read_group<P>(pairs, channel, tile, shared, core::join_headed<Op>{op}, [] {})
-        .value.value;
-}
-
-/// Writes one item a segment that ends in the tile, from the scanned items.
-template <class P, class T>
-__device__ __forceinline__ void write_totals(const segmented_arguments<T>& args,
-                                             const tile_offsets& own, const T* scanned) {
-    const index_t* offsets = args.list.offsets;
-    for_offsets_of_tile<P::threads>(args.list, own.from, own.to, [&](index_t j, index_t end) {
-        const bool empty = offsets[j - 1] == end;
-        args.scan.out[j - 1] = empty ? args.empty : scanned[end - 1 - own.begin];
-    });
-}
-
-template <class P, class T, class Op, segmented_result Result>
-__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
-    segmented_scan_kernel(const segmented_arguments<T> args, const scan_words words, const Op op) {
-    using geometry = tile_geometry<P, T>;
-    __shared__ scan_shared<P, core::headed<T>> shared;
-    auto* heads = static_cast<unsigned char*>(arch::dynamic_shared());
-    if (threadIdx.x == 0) {
-        shared.arrival =
-            tile::arrive(words.shared, gridDim.x, slots_of(args.scan.tiles) * words.stride);
-    }
-    clear_heads<P>(heads, geometry::tile_items);
-    __syncthreads();  // the ticket is written, heads are clear
-    const index_t tile = shared.arrival.order;
-    segmented_tile<P, T, Op> own;
-    own.items.load(args.scan, tile, nullptr);
-    const tile_offsets offsets = tile_offsets::of<P>(args, tile);
-    mark_heads<P>(args, offsets, heads);
-    __syncthreads();  // heads are marked
-    own.combine(heads, args.start, op);
-    const int warp = arch::warp();
-    const core::headed<T> total = own.warp_total(op);
-    if (arch::lane() == 0) shared.warp_totals[warp] = total;
-    __syncthreads();  // warp totals are written
-    scan_channel channel = words.channel(args.scan.tiles);
-    channel.epoch = shared.arrival.epoch;
-    T base;
-    if constexpr (follows_tree<P>) {
-        base = read_tree(args, channel, tile, shared, op);
-    } else {
-        base = walk_to_head(channel, tile, heads[0] != 0, shared, op);
-    }
-    if (warp > 0) {
-        const core::headed<T> before = shared.warps_before[warp];
-        base = before.head != 0 ? before.value : op(base, before.value);
-    }
-    // In the fixed tree an initial value is no part of it and joins each result last.
-    const bool joins = follows_tree<P> && args.scan.has_init;
-    const auto finish = [&](const T& result) {
-        return joins ? op(args.scan.init, result) : result;
-    };
-    const int first = own.items.first_item();
-    if constexpr (Result == segmented_result::totals) {
-        auto* scanned = reinterpret_cast<T*>(heads + geometry::tile_items);
-        own.template finish<false>(heads, base, args.start, op, finish, [&](int row, auto& items) {
-            items.store(scanned + first + row * geometry::row_items);
-        });
-        __syncthreads();  // all results of the tile are there
-        write_totals<P>(args, offsets, scanned);
-        for_constant_chunks<P::threads>(args.list,
-                                        [&](index_t s) { args.scan.out[s] = args.empty; });
-    } else {
-        const int left = static_cast<int>(offsets.end - offsets.begin) - first;
-        T* to = args.scan.out + offsets.begin + first;
-        const auto store = [&](int row, auto&) { own.items.store(args.scan, to, row, left); };
-        if (args.scan.exclusive) {
-            own.template finish<true>(heads, base, args.start, op, finish, store);
-        } else {
-            own.template finish<false>(heads, base, args.start, op, finish, store);
-        }
-    }
-}
 
 template <class T>
 __global__ void __launch_bounds__(256) fill_totals(T* out, index_t segments, T empty) {

@@ -51,7 +51,7 @@ scan_strategy segments_as(gpu_device& gpu, const kernels::segmented_request<T>& 
             cuda_check(
                 kernels::segmented_reproducible<Result>(workspace, same, op, gpu.native_stream()),
                 "launch a reproducible scan of segments");
-            return;
+            return scan_strategy::bounded;
         }
     }
     using policy = tuning::segmented_policy<Item>;
