@@ -291,14 +291,14 @@ void scan_job::run_column(const scanned_column& column) {
 
 void scan_job::run_conversion() {
     const scanned_column& column = plan_.columns.front();
-    const auto [from, to] = *wanted_.convert;
-    std::vector<std::int64_t> values = read_integers(column.source);
-    {
+    const convention from = wanted_.convert->first;
+    const convention to = wanted_.convert->second;
+    const std::vector<std::int64_t> given = read_integers(column.source);
+    const std::vector<std::int64_t> values = [&] {
         const stage_scope scope(scan_);
-        values =
-            from_offsets(to, to_offsets(from, values, wanted_.length, column.source.address()));
-        scan_.done() += values.size() * sizeof(std::int64_t);
-    }
+        return from_offsets(to, to_offsets(from, given, wanted_.length, column.source.address()));
+    }();
+    scan_.done() += values.size() * sizeof(std::int64_t);
     visit_type(column.type, [&]<class T>() {
         if constexpr (arithmetic_item<T>) {
             const buffer<T> narrow(host_, values.size());

@@ -52,13 +52,19 @@ struct multiplies {
     }
 };
 
+/// std::isnan() is no constexpr function in C++20.
+template <class T>
+LOOKBACK_HD constexpr bool is_nan(T value) {
+    return value != value;  // NOLINT(misc-redundant-expression): only a NaN differs from itself
+}
+
 /// The least value; the first of equal ones, and the first NaN where there is one.
 struct minimum {
     template <class T>
     LOOKBACK_HD constexpr T operator()(T earlier, T later) const {
         if constexpr (std::is_floating_point_v<T>) {
-            if (earlier != earlier) return earlier;
-            return later < earlier || later != later ? later : earlier;
+            if (is_nan(earlier)) return earlier;
+            return later < earlier || is_nan(later) ? later : earlier;
         } else {
             return later < earlier ? later : earlier;
         }
@@ -75,8 +81,8 @@ struct maximum {
     template <class T>
     LOOKBACK_HD constexpr T operator()(T earlier, T later) const {
         if constexpr (std::is_floating_point_v<T>) {
-            if (earlier != earlier) return earlier;
-            return earlier < later || later != later ? later : earlier;
+            if (is_nan(earlier)) return earlier;
+            return earlier < later || is_nan(later) ? later : earlier;
         } else {
             return earlier < later ? later : earlier;
         }

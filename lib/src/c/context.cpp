@@ -43,7 +43,7 @@ const char* lookback_last_error(void) {
 
 lookback_status lookback_context_create(lookback_context** context, lookback_backend backend,
                                         int32_t threads) {
-    constexpr const char* call = "lookback_context_create";
+    static constexpr const char* call = "lookback_context_create";
     return c::guarded([&] {
         c::require_pointer(call, "context", context);
         *context = nullptr;
@@ -60,7 +60,7 @@ void lookback_context_destroy(lookback_context* context) {
 
 lookback_status lookback_context_backend(const lookback_context* context,
                                          lookback_backend* backend) {
-    constexpr const char* call = "lookback_context_backend";
+    static constexpr const char* call = "lookback_context_backend";
     return c::guarded([&] {
         c::require_pointer(call, "backend", backend);
         *backend = static_cast<lookback_backend>(c::context_of(call, context).active_backend());
@@ -68,7 +68,7 @@ lookback_status lookback_context_backend(const lookback_context* context,
 }
 
 lookback_status lookback_context_threads(const lookback_context* context, int32_t* threads) {
-    constexpr const char* call = "lookback_context_threads";
+    static constexpr const char* call = "lookback_context_threads";
     return c::guarded([&] {
         c::require_pointer(call, "threads", threads);
         *threads = c::context_of(call, context).threads();
@@ -76,7 +76,7 @@ lookback_status lookback_context_threads(const lookback_context* context, int32_
 }
 
 lookback_status lookback_allocate(lookback_context* context, size_t bytes, void** block) {
-    constexpr const char* call = "lookback_allocate";
+    static constexpr const char* call = "lookback_allocate";
     return c::guarded([&] {
         c::require_pointer(call, "block", block);
         *block = nullptr;

@@ -41,7 +41,7 @@ using namespace lookback;
 
 lookback_status lookback_sort(lookback_context* context, lookback_type type, void* keys, size_t n,
                               const lookback_sort_options* options) {
-    constexpr const char* call = "lookback_sort";
+    static constexpr const char* call = "lookback_sort";
     return c::guarded([&] {
         const auto& where = c::context_of(call, context);
         c::with_type(c::checked_type(call, type), [&](auto item) {
@@ -53,7 +53,7 @@ lookback_status lookback_sort(lookback_context* context, lookback_type type, voi
 lookback_status lookback_sort_pairs(lookback_context* context, lookback_type type, void* keys,
                                     void* values, size_t value_bytes, size_t n,
                                     const lookback_sort_options* options) {
-    constexpr const char* call = "lookback_sort_pairs";
+    static constexpr const char* call = "lookback_sort_pairs";
     return c::guarded([&] {
         const auto& where = c::context_of(call, context);
         c::require_pointer(call, "values", values, n);
@@ -67,7 +67,7 @@ lookback_status lookback_sort_pairs(lookback_context* context, lookback_type typ
 
 lookback_status lookback_argsort(lookback_context* context, lookback_type type, const void* keys,
                                  int64_t* index, size_t n, const lookback_sort_options* options) {
-    constexpr const char* call = "lookback_argsort";
+    static constexpr const char* call = "lookback_argsort";
     return c::guarded([&] {
         const auto& where = c::context_of(call, context);
         const auto order = c::items<std::int64_t>(call, "index", index, n);
@@ -80,7 +80,7 @@ lookback_status lookback_argsort(lookback_context* context, lookback_type type, 
 
 lookback_status lookback_argsort_keys(lookback_context* context, const lookback_sort_key* keys,
                                       size_t key_count, int64_t* index, size_t n) {
-    constexpr const char* call = "lookback_argsort_keys";
+    static constexpr const char* call = "lookback_argsort_keys";
     return c::guarded([&] {
         const auto& where = c::context_of(call, context);
         const std::vector<sort_key> columns = c::keys_of(call, keys, key_count, n);
@@ -92,7 +92,7 @@ lookback_status lookback_argsort_keys(lookback_context* context, const lookback_
 lookback_status lookback_argsort_segments(lookback_context* context, const lookback_sort_key* keys,
                                           size_t key_count, const int64_t* offsets, size_t segments,
                                           int64_t* index, size_t n) {
-    constexpr const char* call = "lookback_argsort_segments";
+    static constexpr const char* call = "lookback_argsort_segments";
     return c::guarded([&] {
         const auto& where = c::context_of(call, context);
         const std::vector<sort_key> columns = c::keys_of(call, keys, key_count, n);
@@ -105,7 +105,7 @@ lookback_status lookback_argsort_segments(lookback_context* context, const lookb
 
 lookback_status lookback_gather(lookback_context* context, const void* in, size_t in_items,
                                 size_t item_bytes, const int64_t* index, size_t n, void* out) {
-    constexpr const char* call = "lookback_gather";
+    static constexpr const char* call = "lookback_gather";
     return c::guarded([&] {
         const auto& where = c::context_of(call, context);
         c::require_pointer(call, "in", in, in_items);
@@ -119,7 +119,7 @@ lookback_status lookback_gather(lookback_context* context, const void* in, size_
 
 lookback_status lookback_sort_memory(const lookback_context* context, size_t n, size_t key_bytes,
                                      size_t* bytes) {
-    constexpr const char* call = "lookback_sort_memory";
+    static constexpr const char* call = "lookback_sort_memory";
     return c::guarded([&] {
         c::require_pointer(call, "bytes", bytes);
         *bytes = sort_memory(c::context_of(call, context), n, key_bytes);
@@ -128,7 +128,7 @@ lookback_status lookback_sort_memory(const lookback_context* context, size_t n, 
 
 lookback_status lookback_sort_pairs_memory(const lookback_context* context, size_t n,
                                            size_t key_bytes, size_t value_bytes, size_t* bytes) {
-    constexpr const char* call = "lookback_sort_pairs_memory";
+    static constexpr const char* call = "lookback_sort_pairs_memory";
     return c::guarded([&] {
         c::require_pointer(call, "bytes", bytes);
         *bytes = sort_pairs_memory(c::context_of(call, context), n, key_bytes, value_bytes);
@@ -136,7 +136,7 @@ lookback_status lookback_sort_pairs_memory(const lookback_context* context, size
 }
 
 lookback_status lookback_argsort_memory(const lookback_context* context, size_t n, size_t* bytes) {
-    constexpr const char* call = "lookback_argsort_memory";
+    static constexpr const char* call = "lookback_argsort_memory";
     return c::guarded([&] {
         c::require_pointer(call, "bytes", bytes);
         *bytes = argsort_memory(c::context_of(call, context), n);

@@ -21,11 +21,12 @@ void sort_keys(executor& executor, memory_resource& memory,
                std::span<typename Order::bits_type> keys, Order order, int begin_bit, int end_bit) {
     using Bits = typename Order::bits_type;
     if (keys.size() < 2) return;
-    if (end_bit - begin_bit == 8 * static_cast<int>(sizeof(Bits))) {
-        if constexpr (sizeof(Bits) >= 4) {
+    constexpr std::size_t key_bytes = sizeof(Bits);
+    if (end_bit - begin_bit == 8 * static_cast<int>(key_bytes)) {
+        if constexpr (key_bytes >= 4) {
             sort_wide_keys(executor, memory, keys, make_mapping(order));
             return;
-        } else if (keys.size() >= counted_from * sizeof(Bits) * sizeof(Bits)) {
+        } else if (keys.size() >= counted_from * key_bytes * key_bytes) {
             if (sort_by_counts(executor, keys, order)) return;
         }
     }

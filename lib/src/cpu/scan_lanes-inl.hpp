@@ -115,6 +115,7 @@ T scan_items(const T* in, T* out, std::size_t n, T before, const scan_manner<T>&
         // In place the shifted stores have overwritten in[i]; `next` still holds it.
         one_item(hn::GetLane(next));
     }
+    // NOLINTNEXTLINE(bugprone-infinite-loop): one_item() counts i
     while (i < n) one_item(in[i]);
     T total = fold_end(op, d, folded);
     if (ahead != nullptr) {

@@ -151,6 +151,7 @@ T segmented_items(const T* in, T* out, std::size_t n, const std::uint64_t* heads
         // In place the shifted stores have overwritten in[i]; `next` still holds it.
         one_item(hn::GetLane(next));
     }
+    // NOLINTNEXTLINE(bugprone-infinite-loop): one_item() counts i
     while (i < n) one_item(in[i]);
     return running;
 }

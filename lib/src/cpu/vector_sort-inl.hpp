@@ -60,7 +60,7 @@ inline constexpr auto compress_positions = [] {
 /// The lanes of v where `keep` holds, moved to the front; what follows them has no meaning.
 /// hn::Compress() is the same but copies its tables to the stack each time with g++ 12.
 template <class D>
-HWY_INLINE hn::Vec<D> compress_lanes(D d, hn::Vec<D> v, hn::Mask<D> keep) {
+HWY_INLINE hn::Vec<D> compress_lanes([[maybe_unused]] D d, hn::Vec<D> v, hn::Mask<D> keep) {
 #if HWY_TARGET == HWY_AVX2
     // Lanes of 8 bytes are pairs of lanes of 4: mask bits come twice.
     const hn::Repartition<std::uint32_t, D> words;
