@@ -100,5 +100,46 @@ TYPED_TEST(RadixPartition, HoldsEverythingInOneBucket) {
     for (const int threads : {1, 2, 5}) check<TypeParam::value>(100003, threads, 256, true);
 }
 
+// Keeps the odd keys only.
+struct odd_source {
+    const std::uint32_t* keys;
+
+    std::size_t load(std::size_t first, std::size_t count, std::uint32_t* items,
+                     std::uint16_t* bucket) {
+        std::size_t left = 0;
+        for (std::size_t i = first; i < first + count; ++i) {
+            if (keys[i] % 2 == 0) continue;
+            items[left] = keys[i];
+            bucket[left++] = static_cast<std::uint16_t>(keys[i] % 7);
+        }
+        return left;
+    }
+};
+
+TEST(RadixPartitionDropped, ASourceMayKeepSomeItems) {
+    for (const std::size_t n : {1, 128, 5000, 100003}) {
+        std::mt19937 random(static_cast<unsigned>(n));
+        std::vector<std::uint32_t> keys(n);
+        for (auto& key : keys) key = static_cast<std::uint32_t>(random());
+        heap_memory memory;
+        executor executor(3);
+        bucket_blocks<std::uint32_t> blocks(memory, n, 3, 7);
+        std::vector<odd_source> sources(3, {keys.data()});
+        blocks.fill(executor, std::span(sources));
+        for (std::uint32_t b = 0; b < 7; ++b) {
+            std::vector<std::uint32_t> expected;
+            for (const std::uint32_t key : keys) {
+                if (key % 2 == 1 && key % 7 == b) expected.push_back(key);
+            }
+            std::vector<std::uint32_t> found;
+            blocks.for_each_chunk(b, [&](std::span<const std::uint32_t> chunk) {
+                found.insert(found.end(), chunk.begin(), chunk.end());
+            });
+            ASSERT_EQ(found, expected) << n << ", bucket " << b;
+            ASSERT_EQ(blocks.size(b), expected.size());
+        }
+    }
+}
+
 }  // namespace
 }  // namespace lookback::cpu

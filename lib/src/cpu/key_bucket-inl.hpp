@@ -9,6 +9,8 @@
 #endif
 
 #include "cpu/key_mapping.hpp"
+#include "cpu/key_runs.hpp"
+#include "cpu/key_shortcuts-inl.hpp"
 #include "cpu/radix_partition.hpp"
 #include "cpu/vector_sort-inl.hpp"
 
@@ -55,9 +57,11 @@ public:
     static constexpr std::size_t most_pieces = 4096;
     static constexpr std::size_t batch = 256;
     static constexpr std::size_t staged = 2048;
+    static constexpr std::size_t line = 64 / sizeof(bits_type);
 
-    bucket_sorter(const Mapping& mapping, number* room, std::size_t room_items)
-        : mapping_(mapping), room_(room), room_items_(room_items) {}
+    /// past_caches: the output is larger than the caches, so it is written around them.
+    bucket_sorter(const Mapping& mapping, number* room, std::size_t room_items, bool past_caches)
+        : mapping_(mapping), room_(room), room_items_(room_items), past_caches_(past_caches) {}
 
     /// The room that a bucket of m keys needs.
     static std::size_t room_items(std::size_t m) {
@@ -70,7 +74,9 @@ public:
         const auto range = static_cast<bits_type>(static_cast<bits_type>(facts.high) -
                                                   static_cast<bits_type>(facts.low));
         const auto last_value = static_cast<bits_type>(range >> facts.dead_bits);
-        if (last_value < m / 8 && last_value < count_.size()) {
+        if (last_value == 0 || one_value(source, bucket)) {
+            fill_keys(out, m, mapping_.from(source.first(bucket)));
+        } else if (last_value < m / 8 && last_value < count_.size()) {
             count(source, bucket, facts, static_cast<std::size_t>(last_value) + 1, out);
         } else if (!spread(source, bucket, m, facts, out)) {
             gather_and_sort(source, bucket, m, out);
@@ -79,6 +85,19 @@ public:
 
 private:
     static std::size_t piece_count(std::size_t m) { return m / piece_keys + 1; }
+
+    // Whether all keys are equal, as with far-apart values that are few; most often the first keys
+    // tell that they are not.
+    static bool one_value(const blocks& source, std::size_t bucket) {
+        const number value = source.first(bucket);
+        bool same = true;
+        source.for_each_chunk(bucket, [&](std::span<const number> chunk) {
+            for (std::size_t i = 0; i < chunk.size() && same; i += batch) {
+                same = all_same(chunk.data() + i, std::min(batch, chunk.size() - i), value);
+            }
+        });
+        return same;
+    }
 
     // Few values are possible: counts them.
     void count(const blocks& source, std::size_t bucket, const bucket_facts<number>& facts,
@@ -112,19 +131,37 @@ private:
             return false;
         }
         ++won_;
+        // The stage has the output's place in a line, so that whole lines go from one to the other.
         const hn::ScalableTag<number> d;
-        std::size_t ready = 0;
+        std::size_t begin = reinterpret_cast<std::uintptr_t>(out) % 64 / sizeof(number);
+        std::size_t ready = begin;
         for (std::size_t piece = 0; piece < pieces; ++piece) {
             sort_few(d, room_ + piece * piece_room, count_[piece], stage_ + ready);
             ready += count_[piece];
-            if (ready >= staged) {
-                restore_keys(mapping_, stage_, ready, out);
-                out += ready;
-                ready = 0;
-            }
+            if (ready < staged && piece + 1 != pieces) continue;
+            const std::size_t end = piece + 1 == pieces ? ready : ready / line * line;
+            write_stage(begin, end, out);
+            out += end - begin;
+            std::copy(stage_ + end, stage_ + ready, stage_);
+            ready -= end;
+            begin = 0;
         }
-        restore_keys(mapping_, stage_, ready, out);
         return true;
+    }
+
+    // stage_[begin, end) becomes the keys out[0, end - begin).
+    void write_stage(std::size_t begin, std::size_t end, bits_type* out) {
+        const std::size_t first = (begin + line - 1) / line * line;
+        const std::size_t last = end / line * line;
+        if (!past_caches_ || first >= last) {
+            restore_keys(mapping_, stage_ + begin, end - begin, out);
+            return;
+        }
+        restore_keys(mapping_, stage_ + begin, first - begin, out);
+        out += first - begin;
+        restore_keys(mapping_, stage_ + first, last - first, keys_);
+        for (std::size_t i = 0; i < last - first; i += line) stream_lines<64>(out + i, keys_ + i);
+        restore_keys(mapping_, stage_ + last, end - last, out + (last - first));
     }
 
     bool fill_pieces(const blocks& source, std::size_t bucket, const bucket_facts<number>& facts,
@@ -186,7 +223,9 @@ private:
     int won_ = 0;  // pieces that held, and those that overflowed
     int lost_ = 0;
     std::array<std::uint32_t, 16384> count_;
-    alignas(64) number stage_[staged + piece_room];
+    bool past_caches_;
+    alignas(64) number stage_[staged + piece_room + line];
+    alignas(64) bits_type keys_[staged + piece_room + line];
 };
 
 }  // namespace lookback::cpu::HWY_NAMESPACE

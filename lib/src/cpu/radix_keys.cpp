@@ -1,6 +1,7 @@
 #include "cpu/radix_keys.hpp"
 
 #include "cpu/digit_map.hpp"
+#include "cpu/key_window.hpp"
 #include "cpu/narrow_keys.hpp"
 #include "cpu/wide_keys.hpp"
 
@@ -34,13 +35,15 @@ void sort_keys(executor& executor, memory_resource& memory,
 }
 
 std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes, int threads) {
-    // Buckets and their open lines, and for each thread a bucket, of 2^20 keys at most, or the room
-    // of its pieces: 13/6 of its keys, in 4096 pieces of 11 vectors of 16 at most.
+    // Buckets and their open lines, and for each thread the counters of a window and a bucket, of
+    // 2^20 keys at most, or the room of its pieces: 13/6 of its keys, in 4096 pieces of 11 vectors
+    // of 16 at most.
     constexpr int most_digit_bits = 12;
     constexpr std::size_t most_pieces = std::size_t{4096} * 11 * 16;
     const std::size_t bucket = std::min(n, std::size_t{1} << 20);
     const std::size_t room = std::max(bucket, std::min(bucket * 9 / 4 + 512, most_pieces)) + 64;
-    const std::size_t rooms = static_cast<std::size_t>(threads) * room * key_bytes;
+    const std::size_t rooms = static_cast<std::size_t>(threads) *
+                              (room * key_bytes + most_window_counters(n) * sizeof(std::uint32_t));
     return rooms + (key_bytes > 4 ? partition_memory<std::uint64_t>(n, threads, most_digit_bits)
                                   : partition_memory<std::uint32_t>(n, threads, most_digit_bits));
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -46,8 +47,8 @@ inline void stream_fence() {
 }
 
 /// A Source gives items [first, first + count) of the input, count <= partition_batch, with the
-/// bucket of each: load(first, count, items, bucket). Each worker uses a Source of its own, so it
-/// may gather statistics.
+/// bucket of each: load(first, count, items, bucket). It may drop some and return how many are
+/// left. Each worker uses a Source of its own, so it may gather statistics.
 template <class Item>
 class bucket_blocks {
 public:
@@ -78,6 +79,13 @@ public:
         std::size_t sum = 0;
         for (const auto& worker : workers_) sum += worker.count[bucket];
         return sum;
+    }
+
+    /// The first item of a bucket that is not empty.
+    const Item& first(std::size_t bucket) const {
+        auto worker = workers_.begin();
+        while (worker->count[bucket] == 0) ++worker;
+        return *block(worker->blocks[worker->first_block[bucket]]);
     }
 
     /// visit(std::span<const Item>) for the parts of a bucket, in input order.
@@ -146,8 +154,13 @@ private:
         alignas(64) std::uint16_t bucket[partition_batch];
         for (std::size_t first = begin; first < end; first += partition_batch) {
             const std::size_t count = std::min(partition_batch, end - first);
-            source.load(first, count, items, bucket);
-            lines.add(items, bucket, count);
+            if constexpr (std::is_void_v<decltype(source.load(first, count, items, bucket))>) {
+                source.load(first, count, items, bucket);
+                lines.add(items, bucket, count);
+            } else {
+                const std::size_t left = source.load(first, count, items, bucket);
+                lines.add(items, bucket, left);
+            }
         }
         lines.finish();
         stream_fence();

@@ -9,6 +9,7 @@
 #endif
 
 #include "cpu/key_bucket-inl.hpp"
+#include "cpu/key_sample-inl.hpp"
 #include "cpu/key_shortcuts-inl.hpp"
 #include "cpu/key_source-inl.hpp"
 
@@ -32,6 +33,8 @@ public:
     static constexpr std::size_t most_buckets = 2048;
     // A bucket of more keys is split by a first pass of its own, which all threads share.
     static constexpr std::size_t giant_keys = std::size_t{1} << 20;
+    // Output that fits the caches stays there.
+    static constexpr std::size_t cached_bytes = std::size_t{1} << 25;
     // Hostile input could make a bucket giant again and again.
     static constexpr int most_levels = 6;
 
@@ -47,11 +50,17 @@ public:
     }
 
 private:
+    enum class kind {
+        numbers,  // to be sorted
+        zeros,    // sorted as they come, like NaNs
+        nans,
+        counted,  // in no bucket
+    };
     struct part {
+        kind what;
         std::size_t bucket;
         std::size_t begin;  // in the output
         std::size_t size;
-        bool sorted;  // as it comes: zeros, NaNs
     };
 
     // One thread, one range: specials are set aside in input order.
@@ -94,31 +103,19 @@ private:
         }
     }
 
-    // Sorted numbers from places spread over the input; empty where only specials were met.
-    std::vector<number> take_sample(std::span<const bits_type> keys, int level) const {
-        const std::size_t count = std::clamp<std::size_t>(keys.size() / 256, 1024, 16384);
-        std::vector<number> sample;
-        sample.reserve(count);
-        std::uint64_t random = static_cast<std::uint64_t>(level) * 0x9e3779b97f4a7c15U + count;
-        const std::size_t stride = keys.size() / count;
-        for (std::size_t i = 0; i < count; ++i) {
-            random = random * 6364136223846793005U + 1442695040888963407U;
-            const bits_type bits = keys[i * stride + ((random >> 33) * stride >> 31)];
-            if constexpr (Mapping::has_specials) {
-                if (Mapping::is_zero(bits) || Mapping::is_nan(bits)) continue;
-            }
-            sample.push_back(mapping_.to(bits));
-        }
-        std::vector<number> spare(sample.size() + 64);
-        sort_in_cache(hn::ScalableTag<number>(), sample.data(), spare.data(), sample.size());
-        return sample;
-    }
-
     void sort_by_buckets(std::span<bits_type> keys, int level) {
-        std::vector<number> sample = take_sample(keys, level);
+        std::vector<number> sample =
+            take_sample<Mapping>(mapping_, keys, static_cast<std::uint64_t>(level));
+        auto window = plan_window<bits_type>(sample, keys.size());
+        if constexpr (Mapping::has_specials) {
+            window = without_zeros(window, mapping_.lower_zero());
+        }
+        const std::size_t looks = std::max<std::size_t>(1, sample.size());
+        std::erase_if(sample, [&](number value) { return window.holds(value); });
+        const std::size_t moved = keys.size() * sample.size() / looks;
         if (sample.empty()) sample.push_back(0);
         const std::size_t wanted =
-            std::clamp<std::size_t>(std::bit_ceil(keys.size() / bucket_keys), 16, most_buckets);
+            std::clamp<std::size_t>(std::bit_ceil(moved / bucket_keys), 16, most_buckets);
         const auto classes = plan_classes<bits_type>(sample, wanted);
         const std::size_t regular = classes.bucket_count();
         constexpr std::size_t extra = Mapping::has_specials ? 2 : 0;
@@ -126,14 +123,21 @@ private:
         with_specials.append_cells(extra);
         std::vector<std::size_t> giants;
         std::vector<part> parts;
+        std::vector<key_count<bits_type>> runs;
         {
+            const auto threads = static_cast<std::size_t>(executor_.threads());
             bucket_blocks<number> blocks(memory_, keys.size(), executor_.threads(),
                                          regular + extra);
-            std::vector<key_source<Mapping>> sources(
-                static_cast<std::size_t>(executor_.threads()),
-                key_source<Mapping>(keys.data(), mapping_, with_specials));
+            buffer<std::uint32_t> counters(memory_, window.counters() * threads);
+            std::fill(counters.begin(), counters.end(), 0U);
+            std::vector<key_source<Mapping>> sources;
+            for (std::size_t worker = 0; worker < threads; ++worker) {
+                sources.emplace_back(keys.data(), mapping_, with_specials, window,
+                                     counters.data() + worker * window.counters());
+            }
             blocks.fill(executor_, std::span(sources));
-            parts = lay_out(blocks, classes);
+            runs = counted_runs<Mapping>(mapping_, window, counters.span());
+            parts = lay_out(blocks, classes, window, keys.size());
             giants = finish_buckets(blocks, parts, classes, facts_of(sources), keys);
         }
         for (const std::size_t giant : giants) {
@@ -143,7 +147,8 @@ private:
                 .sort(range, level + 1);
             restore_in_place(range);
         }
-        if constexpr (Mapping::has_specials) put_zeros_inside(keys, parts, classes);
+        if constexpr (Mapping::has_specials) put_zeros_inside(keys, parts);
+        if (!runs.empty()) put_counted_inside(keys, parts, window, runs);
     }
 
     bucket_facts<number> facts_of(const std::vector<key_source<Mapping>>& sources) const {
@@ -158,29 +163,38 @@ private:
         return {low, high, differing == 0 ? 0 : std::countr_zero(differing)};
     }
 
-    // Places of all buckets in the output, in order.
+    // Places of all buckets in the output, in order. Zeros stand behind the bucket of the numbers
+    // just below them, and behind that the window whose numbers follow those of the same bucket.
     std::vector<part> lay_out(const bucket_blocks<number>& blocks,
-                              const key_classes<bits_type>& classes) const {
+                              const key_classes<bits_type>& classes,
+                              const key_window<bits_type>& window, std::size_t n) const {
         const std::size_t regular = classes.bucket_count();
+        std::size_t counted = n;
+        for (std::size_t bucket = 0; bucket < blocks.bucket_count(); ++bucket) {
+            counted -= blocks.size(bucket);
+        }
+        const std::size_t below_window =
+            window.size == 0 ? regular : classes.bucket(static_cast<number>(window.low - 1));
         std::vector<part> parts;
         std::size_t begin = 0;
-        const auto add = [&](std::size_t bucket, bool sorted) {
-            const std::size_t size = blocks.size(bucket);
-            parts.push_back({bucket, begin, size, sorted});
+        const auto add = [&](kind what, std::size_t bucket) {
+            const std::size_t size = what == kind::counted ? counted : blocks.size(bucket);
+            parts.push_back({what, bucket, begin, size});
             begin += size;
         };
+        std::size_t below_zero = regular;
+        bool nan_first = false;
         if constexpr (Mapping::has_specials) {
-            if (mapping_.nan_first) add(regular + 1, true);
-            const std::size_t below_zero =
-                classes.bucket(static_cast<number>(mapping_.lower_zero() - 1));
-            for (std::size_t bucket = 0; bucket < regular; ++bucket) {
-                add(bucket, false);
-                if (bucket == below_zero) add(regular, true);
-            }
-            if (!mapping_.nan_first) add(regular + 1, true);
-        } else {
-            for (std::size_t bucket = 0; bucket < regular; ++bucket) add(bucket, false);
+            below_zero = classes.bucket(static_cast<number>(mapping_.lower_zero() - 1));
+            nan_first = mapping_.nan_first;
         }
+        if (nan_first) add(kind::nans, regular + 1);
+        for (std::size_t bucket = 0; bucket < regular; ++bucket) {
+            add(kind::numbers, bucket);
+            if (bucket == below_zero) add(kind::zeros, regular);
+            if (bucket == below_window) add(kind::counted, regular);
+        }
+        if (Mapping::has_specials && !nan_first) add(kind::nans, regular + 1);
         return parts;
     }
 
@@ -193,7 +207,7 @@ private:
         std::vector<std::size_t> giants;
         std::size_t largest = 0;
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (parts[i].sorted) continue;
+            if (parts[i].what != kind::numbers) continue;
             if (parts[i].size > giant_keys) {
                 giants.push_back(i);
             } else {
@@ -207,11 +221,13 @@ private:
         std::atomic<std::size_t> next{0};
         executor_.for_each_worker([&](int worker) {
             const auto local = std::make_unique<sorter>(
-                mapping_, rooms.data() + static_cast<std::size_t>(worker) * room, room);
+                mapping_, rooms.data() + static_cast<std::size_t>(worker) * room, room,
+                keys.size_bytes() > cached_bytes);
             for (std::size_t i = next++; i < parts.size(); i = next++) {
-                const auto [bucket, begin, size, sorted] = parts[i];
+                const auto [what, bucket, begin, size] = parts[i];
                 bits_type* const out = keys.data() + begin;
-                if (sorted) {
+                if (what == kind::counted) continue;
+                if (what != kind::numbers) {
                     copy_out(blocks, bucket, true, out);
                 } else if (size > giant_keys) {
                     copy_out(blocks, bucket, false, out);
@@ -219,6 +235,7 @@ private:
                     local->sort(blocks, bucket, size, facts_of_bucket(bucket, classes, all), out);
                 }
             }
+            stream_fence();
         });
         return giants;
     }
@@ -260,12 +277,10 @@ private:
         });
     }
 
-    // Zeros stand behind the bucket of the numbers just below them. Where that bucket reaches over
-    // zero, they move to their place in it.
-    void put_zeros_inside(std::span<bits_type> keys, const std::vector<part>& parts,
-                          const key_classes<bits_type>& classes) const {
+    // Where the bucket before the zeros reaches over zero, they move to their place in it.
+    void put_zeros_inside(std::span<bits_type> keys, const std::vector<part>& parts) const {
         for (std::size_t i = 1; i < parts.size(); ++i) {
-            if (!parts[i].sorted || parts[i].bucket != classes.bucket_count()) continue;
+            if (parts[i].what != kind::zeros) continue;
             if (parts[i].size == 0 || parts[i - 1].size == 0) return;
             bits_type* const begin = keys.data() + parts[i - 1].begin;
             bits_type* const zeros = keys.data() + parts[i].begin;
@@ -275,6 +290,23 @@ private:
             std::rotate(above, zeros, zeros + parts[i].size);
             return;
         }
+    }
+
+    // Where the bucket before the window reaches over it, what is greater moves behind; then the
+    // window's keys are written.
+    void put_counted_inside(std::span<bits_type> keys, const std::vector<part>& parts,
+                            const key_window<bits_type>& window,
+                            const std::vector<key_count<bits_type>>& runs) {
+        const auto counted = std::find_if(
+            parts.begin(), parts.end(), [](const part& one) { return one.what == kind::counted; });
+        auto before = std::prev(counted);
+        if (before->what == kind::zeros) --before;
+        bits_type* const end = keys.data() + counted->begin;
+        bits_type* const place =
+            std::partition_point(keys.data() + before->begin, end,
+                                 [&](bits_type bits) { return mapping_.to(bits) < window.low; });
+        std::copy_backward(place, end, end + counted->size);
+        write_runs<bits_type>(executor_, runs, std::span(place, counted->size));
     }
 
     executor& executor_;
