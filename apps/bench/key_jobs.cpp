@@ -1,6 +1,7 @@
 #include "data.hpp"
 #include "harness.hpp"
 #include "python_peer.hpp"
+#include "vqsort_peer.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/context.hpp>
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-
-#include <hwy/contrib/sort/vqsort.h>
 
 namespace lookback::bench {
 namespace {
@@ -97,12 +96,7 @@ job key_job(const std::string& name, const std::string& what, bool with_std_sort
              .round = [=] { return shared->numpy_round(); },
              .absent = shared->numpy_absent()},
             {.name = "vqsort",
-             .round =
-                 [=, sorter = std::make_shared<hwy::Sorter>()] {
-                     return shared->round([&](std::span<Key> keys) {
-                         (*sorter)(keys.data(), keys.size(), hwy::SortAscending{});
-                     });
-                 }},
+             .round = [=] { return shared->round([](std::span<Key> keys) { vqsort(keys); }); }},
             {.name = "copy:1", .round = [=] { return shared->copy_round(1); }},
             {.name = "copy:2", .round = [=] { return shared->copy_round(2); }}};
         if (with_std_sort) {

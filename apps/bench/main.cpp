@@ -2,6 +2,7 @@
 #include "bench_commit.hpp"
 #include "harness.hpp"
 #include "python_peer.hpp"
+#include "vqsort_peer.hpp"
 
 #include <lookback/context.hpp>
 
@@ -34,6 +35,14 @@ void restart_with_huge_pages(char** arguments) {
     execv("/proc/self/exe", arguments);
 }
 
+// Python peers inherit the environment in which numpy is fastest on this processor.
+void prepare_python(const settings& settings) {
+    const std::string answer = ask_python(settings.python, settings.peers_script, "settings");
+    const std::size_t equals = answer.find('=');
+    if (equals == std::string::npos) return;
+    setenv(answer.substr(0, equals).c_str(), answer.substr(equals + 1).c_str(), 0);
+}
+
 std::string first_line_with(const char* file, const std::string& key) {
     std::ifstream in(file);
     for (std::string line; std::getline(in, line);) {
@@ -52,7 +61,9 @@ void describe_run(const settings& settings) {
     benchmark::AddCustomContext("memory", first_line_with("/proc/meminfo", "MemTotal"));
     benchmark::AddCustomContext("highway", LOOKBACK_BENCH_HIGHWAY);
     benchmark::AddCustomContext("oneTBB", TBB_runtime_version());
-    benchmark::AddCustomContext("python", python_versions(settings.python, settings.peers_script));
+    benchmark::AddCustomContext("vqsort", vqsort_target());
+    const std::string python = ask_python(settings.python, settings.peers_script, "versions");
+    benchmark::AddCustomContext("python", python.empty() ? "none" : python);
     benchmark::AddCustomContext("folder", settings.folder);
     benchmark::AddCustomContext("quick", settings.quick ? "yes" : "no");
 }
@@ -115,6 +126,7 @@ int run(int count, char** arguments) {
     if (jobs.empty()) throw std::runtime_error("no job is called " + pattern + "; see --list");
     int one = 1;
     benchmark::Initialize(&one, arguments);
+    prepare_python(settings);
     describe_run(settings);
     return run_jobs(jobs, settings, json) ? 0 : 2;
 }

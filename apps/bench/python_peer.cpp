@@ -89,14 +89,15 @@ double python_peer::request(const std::string& line) {
     return seconds;
 }
 
-std::string python_versions(const std::string& python, const std::string& script) {
-    if (access(python.c_str(), X_OK) != 0) return "none";
-    std::FILE* answer = popen(("'" + python + "' '" + script + "' versions").c_str(), "r");
-    if (answer == nullptr) return "none";
-    char line[256] = "none";
+std::string ask_python(const std::string& python, const std::string& script,
+                       const std::string& command) {
+    if (access(python.c_str(), X_OK) != 0) return {};
+    std::FILE* answer = popen(("'" + python + "' '" + script + "' " + command).c_str(), "r");
+    if (answer == nullptr) return {};
+    char line[256] = "";
     const bool said = std::fgets(line, sizeof(line), answer) != nullptr;
     pclose(answer);
-    return said ? std::string(line, std::strcspn(line, "\n")) : "none";
+    return said ? std::string(line, std::strcspn(line, "\n")) : std::string();
 }
 
 void run_program(const std::string& program, const std::vector<std::string>& arguments) {

@@ -37,8 +37,9 @@ private:
     std::FILE* from_ = nullptr;
 };
 
-/// "numpy 2.4.6, h5py 3.16.0 with HDF5 2.0.0", or "none" where the interpreter cannot say.
-std::string python_versions(const std::string& python, const std::string& script);
+/// The script's answer to a command, of one line; empty where the interpreter cannot say.
+std::string ask_python(const std::string& python, const std::string& script,
+                       const std::string& command);
 
 /// Runs a program to its end with its output going to ours; throws unless it exits with 0.
 void run_program(const std::string& program, const std::vector<std::string>& arguments);

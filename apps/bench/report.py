@@ -191,7 +191,8 @@ def figures(contexts, jobs, picture):
     memory = round(int(context["memory"].split()[0]) / 2**20)
     caches = ", ".join(f"L{cache['level']} {cache['size'] // 1024:,} KiB"
                        for cache in context["caches"] if cache["type"] != "Instruction")
-    peers = (f"{context['python']}, vqsort of Highway {context['highway']}, oneTBB "
+    peers = (f"{context['python']}, vqsort of Highway {context['highway']} with "
+             f"{context['vqsort']}, oneTBB "
              f"{context['oneTBB']}; files in {context['folder']}")
     missed = [f"`{name}` ({ours.split(':')[1]} thread(s) against {NAMES[peer]}: {ratio:.2f} of {goal})"
               for name, _, ours, peer, ratio, goal in outcomes(jobs) if round(ratio, 2) < goal]

@@ -11,7 +11,7 @@ import pytest
 REPORT = pathlib.Path(os.environ["LOOKBACK_SOURCE_DIR"]) / "apps" / "bench" / "report.py"
 CONTEXT = {"date": "2030-01-02T03:04:05+00:00", "commit": "abc123", "compiler": "GNU 12 Release",
            "cpu": "some CPU", "cores": "2", "memory": "8388608 kB", "python": "numpy 2.0",
-           "highway": "1.0", "oneTBB": "2021", "folder": "/dev/shm", "quick": "no",
+           "highway": "1.0", "vqsort": "AVX2", "oneTBB": "2021", "folder": "/dev/shm", "quick": "no",
            "caches": [{"type": "Data", "level": 1, "size": 32768}]}
 
 
