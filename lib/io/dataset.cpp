@@ -51,6 +51,30 @@ io::layout read_layout(const std::string& subject, const handle& properties) {
     return external > 0 ? layout::external : layout::contiguous;
 }
 
+// Edge chunks may be stored without the filters (H5Pset_chunk_opts); their filter masks do not say.
+bool has_unfiltered_edges(const std::string& subject, const handle& properties) {
+    unsigned options = 0;
+    checked(subject, cannot_open, [&] { return H5Pget_chunk_opts(properties.id(), &options); });
+    return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
+}
+
+// Data that were never written take no room, so that a small file can claim any size. Past this
+// one, sums of several columns and their buffers would no longer fit 64 bits.
+void require_countable(const std::string& subject, const io::shape& shape, std::size_t item_bytes) {
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 56;
+    std::uint64_t bytes = std::max(item_bytes, sizeof(std::uint64_t));
+    for (const std::uint64_t extent : shape.dims) {
+        const std::uint64_t length = std::max<std::uint64_t>(extent, 1);
+        if (bytes > most_bytes / length) {
+            throw_io_error(subject, cannot_open,
+                           fmt::format("it claims {} items, more than 64 bits can count the bytes "
+                                       "of; is the file damaged?",
+                                       fmt::join(shape.dims, " x ")));
+        }
+        bytes *= length;
+    }
+}
+
 std::vector<std::uint64_t> read_chunk(const std::string& subject, const handle& properties,
                                       std::size_t rank) {
     std::vector<hsize_t> chunk(rank);
@@ -82,11 +106,13 @@ dataset dataset::describe(handle id, std::string file_path, std::string path) {
         return H5Dget_type(result.id_.id());
     }));
     result.shape_ = read_shape(subject, result.id_);
+    require_countable(subject, result.shape_, result.type_.bytes);
     const handle properties =
         checked_handle(subject, cannot_open, [&] { return H5Dget_create_plist(result.id_.id()); });
     result.layout_ = read_layout(subject, properties);
     if (result.layout_ == layout::chunked) {
         result.chunk_ = read_chunk(subject, properties, result.shape_.dims.size());
+        result.unfiltered_edges_ = has_unfiltered_edges(subject, properties);
     }
     result.filters_ = filters_of(subject, properties);
     return result;

@@ -40,7 +40,8 @@ struct shape {
 class dataset {
 public:
     /// Throws error{io_error} that names file and object; also for a virtual dataset whose sources
-    /// are missing (HDF5 would read it as fill values) and for filters that are not available.
+    /// are missing (HDF5 would read it as fill values), for filters that are not available, and for
+    /// sizes past 2^56 bytes.
     static dataset open(const file& file, const std::string& path);
 
     const std::string& path() const noexcept { return path_; }
@@ -57,6 +58,8 @@ public:
     /// Chunk dimensions; empty where not chunked.
     const std::vector<std::uint64_t>& chunk() const noexcept { return chunk_; }
     const std::vector<io::filter>& filters() const noexcept { return filters_; }
+    /// True where chunks that reach over the edge are stored without the filters.
+    bool unfiltered_edges() const noexcept { return unfiltered_edges_; }
     /// "u64[1000000], chunks of 131072, shuffle, gzip 4".
     std::string description() const;
 
@@ -82,6 +85,7 @@ private:
     io::layout layout_ = io::layout::contiguous;
     std::vector<std::uint64_t> chunk_;
     std::vector<io::filter> filters_;
+    bool unfiltered_edges_ = false;
     bool projected_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,9 +81,14 @@ std::vector<link> links_of(const file& file, const std::string& group) {
     const handle id = checked_handle(subject, "cannot open the group", [&] {
         return H5Gopen2(file.id().id(), group.c_str(), H5P_DEFAULT);
     });
-    checked(subject, "cannot list the group", [&] {
-        return H5Literate(id.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links);
-    });
+    const handle properties = checked_handle(subject, "cannot list the group",
+                                             [&] { return H5Gget_create_plist(id.id()); });
+    unsigned order = 0;
+    checked(subject, "cannot list the group",
+            [&] { return H5Pget_link_creation_order(properties.id(), &order); });
+    const H5_index_t by = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+    checked(subject, "cannot list the group",
+            [&] { return H5Literate(id.id(), by, H5_ITER_INC, nullptr, collect_link, &links); });
     return links;
 }
 
@@ -91,12 +97,20 @@ bool is_hidden(const std::string& name) {
     return name.starts_with("_i_") || name.starts_with("_p_");
 }
 
-// Hard links alone, and only so deep: links may form cycles.
-constexpr int deepest_group = 32;
+// What tells an object of a file from its others, whatever links lead to it.
+haddr_t place_of(const file& file, const std::string& path) {
+    H5O_info_t info;
+    checked(file.path() + ":" + path, cannot_open, [&] {
+        return H5Oget_info_by_name2(file.id().id(), path.c_str(), &info, H5O_INFO_BASIC,
+                                    H5P_DEFAULT);
+    });
+    return info.addr;
+}
 
-void collect_tables(const file& file, const std::string& group, int depth,
+// Hard links alone, and each group once: links may form cycles.
+void collect_tables(const file& file, const std::string& group, std::set<haddr_t>& seen,
                     std::vector<std::string>& tables) {
-    if (depth > deepest_group) return;
+    if (!seen.insert(place_of(file, group)).second) return;
     std::vector<std::string> datasets;
     std::vector<std::string> groups;
     for (const auto& [name, hard] : links_of(file, group)) {
@@ -108,7 +122,7 @@ void collect_tables(const file& file, const std::string& group, int depth,
     }
     if (datasets.size() == 1) tables.push_back(datasets.front());
     if (datasets.size() > 1) tables.push_back(group);
-    for (const auto& path : groups) collect_tables(file, path, depth + 1, tables);
+    for (const auto& path : groups) collect_tables(file, path, seen, tables);
 }
 
 }  // namespace
@@ -164,7 +178,8 @@ std::vector<child> children(const file& file, const std::string& group) {
 
 std::string find_only_table(const file& file) {
     std::vector<std::string> tables;
-    collect_tables(file, "/", 0, tables);
+    std::set<haddr_t> seen;
+    collect_tables(file, "/", seen, tables);
     if (tables.size() == 1) return tables.front();
     if (tables.empty()) {
         throw error(error_kind::invalid_argument,

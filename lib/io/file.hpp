@@ -36,7 +36,7 @@ struct child {
     object_kind kind;  ///< missing = a link that leads nowhere
 };
 
-/// The links of a group, by name.
+/// The links of a group: in the order of creation where the group keeps it, else by name.
 std::vector<child> children(const file& file, const std::string& group);
 
 /// The path of the file's only dataset or table (a group that holds datasets counts as one).

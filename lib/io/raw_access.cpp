@@ -66,7 +66,9 @@ route route_of(const dataset& dataset, form form, raw_access& access) {
     const bool bytes_match = form == form::stored || dataset.type().exact;
     if (dataset.projected() || dataset.type().has_pointers || !bytes_match) return route::hdf5;
     if (dataset.layout() == layout::chunked) {
-        return chunk_codec::knows(dataset.filters()) ? route::chunks : route::hdf5;
+        const bool known = chunk_codec::knows(dataset.filters()) &&
+                           (dataset.filters().empty() || !dataset.unfiltered_edges());
+        return known ? route::chunks : route::hdf5;
     }
     if (dataset.layout() != layout::contiguous) return route::hdf5;
     const auto lock = library_lock();

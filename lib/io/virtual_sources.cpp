@@ -2,9 +2,14 @@
 
 #include "io/hdf5_call.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -58,37 +63,80 @@ std::optional<std::string> find_file(const std::string& name, const std::string&
     return std::nullopt;
 }
 
-}  // namespace
-
-void require_virtual_sources(const file& file, const dataset& dataset) {
-    const std::string subject = dataset.address();
-    const handle properties = checked_handle(
-        subject, cannot_read, [&] { return H5Dget_create_plist(dataset.id().id()); });
+std::vector<source> sources_of(const std::string& subject, const handle& dataset) {
+    const handle properties =
+        checked_handle(subject, cannot_read, [&] { return H5Dget_create_plist(dataset.id()); });
+    std::vector<source> sources;
+    const auto layout =
+        checked(subject, cannot_read, [&] { return int{H5Pget_layout(properties.id())}; });
+    if (layout != H5D_VIRTUAL) return sources;
     std::size_t count = 0;
     checked(subject, cannot_read, [&] { return H5Pget_virtual_count(properties.id(), &count); });
     for (std::size_t i = 0; i < count; ++i) {
-        const source source = {first_block(read_text(subject,
-                                                     [&](char* text, std::size_t size) {
-                                                         return H5Pget_virtual_filename(
-                                                             properties.id(), i, text, size);
-                                                     })),
-                               first_block(read_text(subject, [&](char* text, std::size_t size) {
-                                   return H5Pget_virtual_dsetname(properties.id(), i, text, size);
-                               }))};
+        const auto file = read_text(subject, [&](char* text, std::size_t size) {
+            return H5Pget_virtual_filename(properties.id(), i, text, size);
+        });
+        const auto name = read_text(subject, [&](char* text, std::size_t size) {
+            return H5Pget_virtual_dsetname(properties.id(), i, text, size);
+        });
+        sources.push_back({first_block(file), first_block(name)});
+    }
+    return sources;
+}
+
+/// Follows virtual datasets to their sources, which may be virtual as well.
+class source_check {
+public:
+    explicit source_check(std::string subject) : subject_(std::move(subject)) {}
+
+    // HDF5 follows a dataset that is made of itself until the stack ends.
+    void visit(const file& file, const std::string& path, const handle& dataset) {
+        const std::string name = real_name(file.path()) + ":" + path;
+        if (std::find(way_.begin(), way_.end(), name) != way_.end()) {
+            throw_io_error(subject_, "cannot read", "this virtual dataset is made of itself");
+        }
+        if (!seen_.insert(name).second) return;
+        way_.push_back(name);
+        for (const source& source : sources_of(subject_, dataset)) follow(file, source);
+        way_.pop_back();
+    }
+
+private:
+    static std::string real_name(const std::string& path) {
+        std::error_code failure;
+        const auto real = std::filesystem::canonical(path, failure);
+        return failure ? path : real.string();
+    }
+
+    void follow(const file& file, const source& source) {
         const bool same_file = source.file == ".";
-        const auto path = same_file ? file.path() : find_file(source.file, file.path());
-        if (!path) {
+        const auto name = same_file ? file.path() : find_file(source.file, file.path());
+        if (!name) {
             throw_io_error(
-                subject, "cannot read",
+                subject_, "cannot read",
                 fmt::format("the source file {} of this virtual dataset is missing", source.file));
         }
-        const io::file opened = same_file ? file : io::file::open(*path);
-        if (kind_of(opened, source.dataset) != object_kind::dataset) {
-            throw_io_error(subject, "cannot read",
-                           fmt::format("the source {}:{} of this virtual dataset is missing", *path,
+        const io::file opened = same_file ? file : io::file::open(*name);
+        const std::string path = normal_path(source.dataset);
+        if (kind_of(opened, path) != object_kind::dataset) {
+            throw_io_error(subject_, "cannot read",
+                           fmt::format("the source {}:{} of this virtual dataset is missing", *name,
                                        source.dataset));
         }
+        visit(opened, path, checked_handle(subject_, cannot_read, [&] {
+                  return H5Dopen2(opened.id().id(), path.c_str(), H5P_DEFAULT);
+              }));
     }
+
+    std::string subject_;
+    std::vector<std::string> way_;
+    std::set<std::string> seen_;
+};
+
+}  // namespace
+
+void require_virtual_sources(const file& file, const dataset& dataset) {
+    source_check(dataset.address()).visit(file, dataset.path(), dataset.id());
 }
 
 }  // namespace lookback::io

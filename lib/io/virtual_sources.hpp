@@ -6,7 +6,8 @@
 
 namespace lookback::io {
 
-/// Throws error{io_error} that names the first source file or dataset that is missing.
+/// Throws error{io_error} that names the first source file or dataset that is missing, also behind
+/// a source that is virtual itself, and where a dataset is made of itself.
 void require_virtual_sources(const file& file, const dataset& dataset);
 
 }  // namespace lookback::io
