@@ -18,12 +18,25 @@ herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* out) {
 }
 
 std::vector<std::string> attribute_names(const std::string& subject, const handle& object) {
+    constexpr std::string_view cannot_list = "cannot list the attributes";
+    const handle properties = checked_handle(subject, cannot_list, [&] {
+        switch (H5Iget_type(object.id())) {
+            case H5I_DATASET:
+                return H5Dget_create_plist(object.id());
+            case H5I_GROUP:
+                return H5Gget_create_plist(object.id());
+            default:
+                return H5Pcreate(H5P_OBJECT_CREATE);
+        }
+    });
+    unsigned order = 0;
+    checked(subject, cannot_list,
+            [&] { return H5Pget_attr_creation_order(properties.id(), &order); });
+    const H5_index_t by = (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
     std::vector<std::string> names;
     hsize_t position = 0;
-    checked(subject, "cannot list the attributes", [&] {
-        // In the order of creation where the object keeps it, else by name.
-        return H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, &position, collect_name,
-                           &names);
+    checked(subject, cannot_list, [&] {
+        return H5Aiterate2(object.id(), by, H5_ITER_INC, &position, collect_name, &names);
     });
     return names;
 }
@@ -93,8 +106,8 @@ private:
 /// Rewrites the object references in a value to point into another file.
 class reference_mover {
 public:
-    reference_mover(const handle& source, const handle& target)
-        : source_(source), target_(target) {}
+    reference_mover(const handle& source, const handle& target, const path_change& change)
+        : source_(source), target_(target), change_(change) {}
 
     // False where a reference cannot follow.
     bool move(hid_t type, std::byte* item) const {
@@ -146,12 +159,16 @@ private:
                          '\0');
         if (name.empty()) return false;
         H5Rget_name(source_.id(), H5R_OBJECT, item, name.data(), name.size() + 1);
-        return H5Rcreate(item, target_.id(), name.c_str(), H5R_OBJECT, -1) >= 0;
+        return H5Rcreate(item, target_.id(), change_(name).c_str(), H5R_OBJECT, -1) >= 0;
     }
 
     const handle& source_;
     const handle& target_;
+    const path_change& change_;
 };
+
+// What an object header holds at most, less room for the attribute's name and type.
+constexpr hsize_t largest_plain_attribute = 60000;
 
 }  // namespace
 
@@ -171,12 +188,65 @@ std::vector<pending_attribute> copy_attributes(const std::string& subject, const
     return pending;
 }
 
+void make_room_for_attributes(const std::string& subject, const handle& source,
+                              const handle& properties) {
+    for (const auto& name : attribute_names(subject, source)) {
+        const handle attribute = checked_handle(
+            subject, cannot_copy, [&] { return H5Aopen(source.id(), name.c_str(), H5P_DEFAULT); });
+        const auto lock = library_lock();
+        if (H5Aget_storage_size(attribute.id()) <= largest_plain_attribute) continue;
+        // Only headers of the newer kind, which an order of creation needs, store it elsewhere.
+        checked(subject, cannot_copy,
+                [&] { return H5Pset_attr_creation_order(properties.id(), H5P_CRT_ORDER_TRACKED); });
+        return;
+    }
+}
+
+void defer_references(const std::string& subject, const handle& source, const handle& target,
+                      const std::string& target_path, std::vector<pending_attribute>& pending) {
+    for (const auto& name : attribute_names(subject, source)) {
+        const attribute_value value(subject, source, name);
+        if (!value.type().has_references || value.items() == 0) continue;
+        checked(subject, cannot_copy, [&] { return H5Adelete(target.id(), name.c_str()); });
+        pending.push_back({source, name, target_path});
+    }
+}
+
+bool copy_reference_items(const std::string& subject, const handle& source, const handle& target,
+                          const handle& target_file, const path_change& change) {
+    const auto lock = library_lock();
+    const element_type type = describe_type(
+        checked_handle(subject, cannot_copy, [&] { return H5Dget_type(source.id()); }));
+    const handle space =
+        checked_handle(subject, cannot_copy, [&] { return H5Dget_space(source.id()); });
+    const auto items = static_cast<std::uint64_t>(
+        checked(subject, cannot_copy, [&] { return H5Sget_simple_extent_npoints(space.id()); }));
+    if (items == 0) return true;
+    std::vector<std::byte> bytes(items * type.bytes);
+    checked(subject, cannot_copy, [&] {
+        return H5Dread(source.id(), type.type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
+    });
+    const bool moved = reference_mover(source, target_file, change)
+                           .move_sequence(type.type.id(), bytes.data(), items);
+    take_error_lines();
+    if (moved) {
+        checked(subject, cannot_copy, [&] {
+            return H5Dwrite(target.id(), type.type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                            bytes.data());
+        });
+    }
+    if (type.has_pointers) {
+        H5Dvlen_reclaim(type.type.id(), space.id(), H5P_DEFAULT, bytes.data());
+    }
+    return moved;
+}
+
 bool copy_references(const std::string& subject, const pending_attribute& attribute,
-                     const handle& target_file) {
+                     const handle& target_file, const path_change& change) {
     const auto lock = library_lock();
     attribute_value value(subject, attribute.source_object, attribute.name);
     value.load(subject);
-    const bool moved = reference_mover(attribute.source_object, target_file)
+    const bool moved = reference_mover(attribute.source_object, target_file, change)
                            .move_sequence(value.type().type.id(), value.data(), value.items());
     take_error_lines();
     if (!moved) return false;

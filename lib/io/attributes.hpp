@@ -6,6 +6,7 @@
 #include "io/handle.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,16 +19,32 @@ struct pending_attribute {
     std::string target_path;
 };
 
+/// The path in the target file of what has another path in the source's.
+using path_change = std::function<std::string(const std::string&)>;
+
+/// Prepares the properties of an object to be for attributes of more than 64 KiB, where the source
+/// has such.
+void make_room_for_attributes(const std::string& subject, const handle& source,
+                              const handle& properties);
+
 /// Copies all attributes but those with references, which are returned. `subject` is for messages.
 std::vector<pending_attribute> copy_attributes(const std::string& subject, const handle& source,
                                                const handle& target,
                                                const std::string& target_path);
 
-/// Copies an attribute with references, each made to point to the object of the same path in
-/// `target_file`. Returns false, and copies nothing, where one points to nothing there or is no
-/// object reference.
+/// Removes from a copy the attributes with references, which HDF5 copies as they are, and appends
+/// them to `pending`.
+void defer_references(const std::string& subject, const handle& source, const handle& target,
+                      const std::string& target_path, std::vector<pending_attribute>& pending);
+
+/// Copies an attribute with references, each made to point to the same object in `target_file`.
+/// Returns false, and copies nothing, where one points to nothing there or is no object reference.
 bool copy_references(const std::string& subject, const pending_attribute& attribute,
-                     const handle& target_file);
+                     const handle& target_file, const path_change& change);
+
+/// The same for the items of a dataset, whose copy is there; all of them are held in memory.
+bool copy_reference_items(const std::string& subject, const handle& source, const handle& target,
+                          const handle& target_file, const path_change& change);
 
 /// PyTables keeps the number of rows of a table as attribute NROWS too; sets it where it is.
 void update_row_count(const std::string& subject, const handle& dataset, std::uint64_t rows);

@@ -53,6 +53,10 @@ constexpr std::array explanations = {
     explanation{"inflate() failed", "the data are damaged: a gzip chunk does not decode"},
     explanation{"szip_filter: decompression failed",
                 "the data are damaged: a szip chunk does not decode"},
+    explanation{
+        "object header message is too large",
+        "an attribute or a type of many fields takes more than 64 KiB, for which objects of "
+        "this format have no room"},
     explanation{"checksum", "the file is damaged: a checksum of its metadata does not match"},
     explanation{"addr overflow", "the file is damaged or truncated: an address lies outside it"},
     explanation{"not able to open external", "a file with external data is missing"},

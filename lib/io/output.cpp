@@ -3,6 +3,7 @@
 #include "io/attributes.hpp"
 #include "io/creation.hpp"
 #include "io/hdf5_call.hpp"
+#include "io/reference_book.hpp"
 #include "io/temporary_file.hpp"
 
 #include <algorithm>
@@ -26,6 +27,25 @@ handle access_properties(const std::string& subject) {
     return access;
 }
 
+// The root group of a new file lists its columns in the order in which they were made.
+handle file_properties(const std::string& subject) {
+    handle creation =
+        checked_handle(subject, cannot_write, [] { return H5Pcreate(H5P_FILE_CREATE); });
+    checked(subject, cannot_write, [&] {
+        return H5Pset_link_creation_order(creation.id(),
+                                          H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    });
+    return creation;
+}
+
+// Which open file an object belongs to.
+unsigned long file_number(const std::string& subject, const handle& object) {
+    H5O_info_t info;
+    checked(subject, cannot_write,
+            [&] { return H5Oget_info2(object.id(), &info, H5O_INFO_BASIC); });
+    return info.fileno;
+}
+
 // Makes missing groups on the way, and names in UTF-8.
 handle link_properties(const std::string& subject) {
     handle link = checked_handle(subject, cannot_write, [] { return H5Pcreate(H5P_LINK_CREATE); });
@@ -40,16 +60,14 @@ struct output_file::state {
     state(const std::string& path, const output_options& chosen)
         : subject(path), options(chosen), beside(path) {
         const handle access = access_properties(subject);
-        const bool add = beside.target_exists() && !options.truncate;
-        if (add) {
-            file::open(path);  // says what is wrong with it before it is copied
-            beside.copy_target();
-        }
+        const bool add = !beside.target_is_empty() && !options.truncate;
+        if (add) copy_target();
+        const handle creation = file_properties(subject);
         opened.path_ = subject;
         opened.id_ = checked_handle(subject, cannot_write, [&] {
             const char* const name = beside.path().c_str();
             return add ? H5Fopen(name, H5F_ACC_RDWR, access.id())
-                       : H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+                       : H5Fcreate(name, H5F_ACC_TRUNC, creation.id(), access.id());
         });
     }
     state(const state&) = delete;
@@ -61,11 +79,21 @@ struct output_file::state {
     void close() noexcept {
         if (!opened.id_) return;
         const auto lock = library_lock();
-        pending.clear();
+        references.clear();
         const bool flushed = H5Fflush(opened.id_.id(), H5F_SCOPE_GLOBAL) >= 0;
         const hid_t id = opened.id_.release();
         if (flushed) H5Fclose(id);
         take_error_lines();
+    }
+
+    void copy_target() {
+        try {
+            file::open(subject);  // says what is wrong with it before it is copied
+        } catch (const error& failure) {
+            throw error(failure.kind(),
+                        fmt::format("{}; choose another output file", failure.what()));
+        }
+        beside.copy_target();
     }
 
     std::string address(const std::string& path) const { return subject + ":" + path; }
@@ -92,6 +120,7 @@ struct output_file::state {
                             fmt::format("{}: {} is not a group", address(path), group));
             }
         }
+        require_own_file(path);
         const auto lock = library_lock();
         if (kind_of(opened, parent_path(path)) == object_kind::missing) return;
         // Links that lead nowhere are replaced as well.
@@ -101,6 +130,24 @@ struct output_file::state {
             remove_index(path);
         }
         take_error_lines();
+    }
+
+    // Links may lead into another file, which commit() does not replace as a whole.
+    void require_own_file(const std::string& path) const {
+        std::string group = parent_path(path);
+        while (kind_of(opened, group) == object_kind::missing) group = parent_path(group);
+        const handle id = checked_handle(address(group), cannot_write, [&] {
+            return H5Oopen(opened.id().id(), group.c_str(), H5P_DEFAULT);
+        });
+        if (file_number(address(group), id) == file_number(subject, opened.id())) return;
+        throw error(error_kind::invalid_argument,
+                    fmt::format("{}: {} is a link into another file; give that file as the output",
+                                address(path), group));
+    }
+
+    // True where the group of a table is there and stays: its columns alone are replaced.
+    bool keeps_group(const std::string& path) const {
+        return path == "/" || (options.overwrite && kind_of(opened, path) == object_kind::group);
     }
 
     // PyTables keeps the indexes of /g/t in /g/_i_t, and would go on to use them.
@@ -130,12 +177,15 @@ struct output_file::state {
     }
 
     void make_group(const file& source, const std::string& source_path, const std::string& path) {
-        if (path == "/") return;
+        references.follow(source_path, path);
+        if (keeps_group(path)) return;
+        make_room(path);
         const handle original = checked_handle(
             source.path() + ":" + source_path, "cannot open the group",
             [&] { return H5Gopen2(source.id().id(), source_path.c_str(), H5P_DEFAULT); });
         const handle properties = checked_handle(
             address(path), cannot_write, [&] { return H5Gget_create_plist(original.id()); });
+        make_room_for_attributes(address(path), original, properties);
         const handle link = link_properties(address(path));
         checked_handle(address(path), "cannot create the group", [&] {
             return H5Gcreate2(opened.id_.id(), path.c_str(), link.id(), properties.id(),
@@ -144,8 +194,7 @@ struct output_file::state {
     }
 
     void add_attributes(const handle& source, const handle& target, const std::string& path) {
-        auto more = io::copy_attributes(address(path), source, target, path);
-        std::move(more.begin(), more.end(), std::back_inserter(pending));
+        references.add(io::copy_attributes(address(path), source, target, path));
     }
 
     void copy(const file& source, const std::string& source_path, const std::string& path) {
@@ -155,28 +204,14 @@ struct output_file::state {
             return H5Ocopy(source.id().id(), source_path.c_str(), opened.id_.id(), path.c_str(),
                            H5P_DEFAULT, link.id());
         });
-    }
-
-    // All objects are there now: references can point to them.
-    void set_references() {
-        for (const auto& attribute : pending) {
-            if (kind_of(opened, attribute.target_path) == object_kind::missing) continue;
-            const std::string name = address(attribute.target_path);
-            if (!copy_references(name, attribute, opened.id_)) {
-                notices.push_back(
-                    fmt::format("{}: the attribute '{}' is left out, since it refers to objects "
-                                "that are not in this file",
-                                name, attribute.name));
-            }
-        }
-        pending.clear();
+        references.follow_copy(source, source_path, path, address(path), opened.id_);
     }
 
     std::string subject;
     output_options options;
     temporary_file beside;
     file opened;
-    std::vector<pending_attribute> pending;
+    reference_book references;
     std::vector<std::string> notices;
 };
 
@@ -199,7 +234,9 @@ dataset output_file::create_like(const dataset& source, const std::string& path,
                                 source.address(), state_->subject));
     }
     const creation creation = creation_like(state_->address(target), source, rows, storage);
+    make_room_for_attributes(state_->address(target), source.id(), creation.properties);
     state_->make_room(target);
+    state_->references.follow(source.path(), target);
     const handle type = storage.type ? file_type(*storage.type)
                                      : checked_handle(state_->address(target), cannot_create, [&] {
                                            return H5Tcopy(source.type().type.id());
@@ -227,7 +264,6 @@ std::vector<dataset> output_file::create_table_like(const table& source, const s
     if (source.kind() != table_kind::group) {
         return {create_like(source.datasets().front(), target, rows, storage)};
     }
-    if (target != "/") state_->make_room(target);
     state_->make_group(source.source(), source.path(), target);
     copy_attributes(source.source(), source.path(), target);
     std::vector<dataset> result;
@@ -263,7 +299,9 @@ void output_file::copy_attributes(const file& source, const std::string& source_
 }
 
 void output_file::commit() {
-    state_->set_references();
+    for (std::string& notice : state_->references.set_all(state_->opened)) {
+        state_->notices.push_back(std::move(notice));
+    }
     checked(state_->subject, cannot_write,
             [&] { return H5Fflush(state_->opened.id().id(), H5F_SCOPE_GLOBAL); });
     const hid_t id = state_->opened.id_.release();  // closed or not, it is of no use hereafter

@@ -62,11 +62,30 @@ bool lock_in_use(int descriptor) {
     throw_io_error(subject, cannot_write, std::strerror(errno));
 }
 
+// A link that leads to no file yet is followed as well: its file is what will be made.
 std::string follow_links(const std::string& target) {
+    constexpr int most_links = 40;  // as the kernel
+    namespace fs = std::filesystem;
     std::error_code failure;
-    const auto real = std::filesystem::canonical(target, failure);
-    if (!failure) return real.string();
-    return std::filesystem::absolute(target).lexically_normal().string();
+    fs::path path = fs::absolute(target);
+    for (int links = 0; fs::is_symlink(fs::symlink_status(path, failure)); ++links) {
+        if (links == most_links) {
+            errno = ELOOP;
+            throw_system_error(target);
+        }
+        path = path.parent_path() / fs::read_symlink(path, failure);
+    }
+    const fs::path whole = fs::canonical(path, failure);
+    if (!failure) return whole.string();
+    const fs::path folder = fs::canonical(path.parent_path(), failure);
+    return (failure ? path.lexically_normal() : folder / path.filename()).string();
+}
+
+// The target's name in the names of files beside it, cut where they would become too long.
+std::string name_beside(const std::filesystem::path& target) {
+    constexpr std::size_t marks = 2 + 8 + suffix.size();  // two dots, eight digits
+    const std::string name = target.filename().string();
+    return name.substr(0, NAME_MAX - marks);
 }
 
 bool copy_range(int from, int to, std::uint64_t bytes) {
@@ -138,7 +157,7 @@ void temporary_file::create(unsigned mode) {
     std::random_device random;
     do {
         path_ = (target.parent_path() /
-                 fmt::format(".{}.{:08x}{}", target.filename().string(), random(), suffix))
+                 fmt::format(".{}.{:08x}{}", name_beside(target), random(), suffix))
                     .string();
         slot_ = register_unfinished(path_);
         descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -157,7 +176,7 @@ temporary_file::~temporary_file() {
 // Files of this target whose process was killed: nobody holds their lock.
 void temporary_file::remove_abandoned() const {
     const std::filesystem::path target(target_);
-    const std::string prefix = fmt::format(".{}.", target.filename().string());
+    const std::string prefix = fmt::format(".{}.", name_beside(target));
     std::error_code failure;
     for (const auto& entry : std::filesystem::directory_iterator(target.parent_path(), failure)) {
         const std::string name = entry.path().filename().string();

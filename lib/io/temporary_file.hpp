@@ -20,6 +20,8 @@ public:
 
     const std::string& path() const noexcept { return path_; }
     bool target_exists() const noexcept { return target_id_.has_value(); }
+    /// True where there is nothing to keep: no file, or one without a byte (as mktemp makes).
+    bool target_is_empty() const noexcept { return !target_id_ || target_id_->size == 0; }
 
     /// Copies the target's bytes: as a clone that shares its blocks where the file system can.
     void copy_target();
