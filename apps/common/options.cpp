@@ -1,10 +1,12 @@
 #include "common/options.hpp"
 
+#include "common/report.hpp"
 #include "common/size.hpp"
 
 #include <lookback/error.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -117,7 +119,8 @@ void store_config(const app_description& app, const po::options_description& all
                   const std::string& file, const std::set<std::string>& taken,
                   po::variables_map& values) {
     std::ifstream stream(file);
-    if (!stream) refuse(fmt::format("cannot read --config file '{}'; check its name", file));
+    if (!stream || std::filesystem::is_directory(file))
+        refuse(fmt::format("cannot read --config file '{}'; check its name", file));
     const std::string where = fmt::format(" in '{}'", file);
     auto options =
         parsed(app, all, where, [&] { return po::parse_config_file<char>(stream, all); });
@@ -158,6 +161,7 @@ common_options read_common(const command_line& line) {
     }
     common.tmp = line.text("tmp");
     common.json = line.text("json");
+    if (!common.json.empty()) require_report_file(common.json);
     common.dry_run = line.flag("dry-run");
     common.verbose = line.flag("verbose");
     common.quiet = line.flag("quiet");

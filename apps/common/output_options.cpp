@@ -3,9 +3,25 @@
 #include "common/size.hpp"
 #include "io/file.hpp"
 
+#include <lookback/error.hpp>
+
 #include <cstdint>
+#include <filesystem>
+
+#include <fmt/format.h>
 
 namespace lookback::apps {
+namespace {
+
+// Files that may not exist yet.
+bool is_same_file(const std::string& a, const std::string& b) {
+    namespace fs = std::filesystem;
+    std::error_code failure;
+    return !a.empty() && !b.empty() &&
+           fs::weakly_canonical(a, failure) == fs::weakly_canonical(b, failure);
+}
+
+}  // namespace
 
 void add_output_options(boost::program_options::options_description& options) {
     auto add = options.add_options();
@@ -21,6 +37,12 @@ void add_output_options(boost::program_options::options_description& options) {
 output_request read_output_options(const command_line& line) {
     output_request wanted;
     if (line.has("output")) wanted.target = parse_address(line.text("output"));
+    if (is_same_file(line.common.json, wanted.target.file)) {
+        throw error(error_kind::invalid_argument,
+                    fmt::format("'{}' is both the output and the report; choose another name for "
+                                "--json",
+                                line.common.json));
+    }
     refuse_pair(line, "overwrite", "truncate", "one replaces an object, the other the file");
     wanted.mode = {line.flag("overwrite"), line.flag("truncate")};
     if (line.has("filter")) {

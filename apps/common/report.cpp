@@ -5,16 +5,72 @@
 #include <lookback/context.hpp>
 #include <lookback/error.hpp>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 namespace lookback::apps {
+namespace {
+
+// A device or a pipe (/dev/stderr, a process substitution) is written to, not replaced.
+bool is_written_in_place(const std::string& file) {
+    std::error_code ignored;
+    return std::filesystem::exists(file, ignored) &&
+           !std::filesystem::is_regular_file(file, ignored);
+}
+
+// A new file's name, cut where the marks would make it too long.
+std::string name_beside(const std::string& file) {
+    const std::filesystem::path path(file);
+    const std::string marks = fmt::format(".{}.tmp", getpid());
+    const std::string name = path.filename().string();
+    return (path.parent_path() / (name.substr(0, NAME_MAX - marks.size()) + marks)).string();
+}
+
+bool is_hdf5(const std::string& file) {
+    constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+    std::array<char, signature.size()> start{};
+    std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+    return std::string_view(start.data(), start.size()) == signature;
+}
+
+[[noreturn]] void refuse_report(const std::string& file, std::string_view reason) {
+    throw error(
+        error_kind::io_error,
+        fmt::format("cannot write '{}': {}; give a place that can be written", file, reason));
+}
+
+}  // namespace
+
+void require_report_file(const std::string& file) {
+    if (file == "-") return;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) refuse_report(file, "this is a folder");
+    if (is_written_in_place(file)) {
+        if (access(file.c_str(), W_OK) != 0) refuse_report(file, std::strerror(errno));
+        return;
+    }
+    const std::string beside = name_beside(file);
+    const int made = open(beside.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (made < 0) refuse_report(file, std::strerror(errno));
+    close(made);
+    std::remove(beside.c_str());
+    if (is_hdf5(file)) {
+        throw error(error_kind::invalid_argument,
+                    fmt::format("the report would replace the HDF5 file '{}'; choose another name "
+                                "for --json",
+                                file));
+    }
+}
 
 nlohmann::ordered_json to_json(const report& told, const stages& timed, double seconds) {
     nlohmann::ordered_json json;
@@ -56,20 +112,15 @@ void write_text(const std::string& file, const std::string& text) {
         }
         return;
     }
-    std::error_code ignored;
-    // A device or a pipe (/dev/stderr, a process substitution) is written to, not replaced.
-    const bool in_place =
-        std::filesystem::exists(file, ignored) && !std::filesystem::is_regular_file(file, ignored);
-    const std::string beside = in_place ? file : fmt::format("{}.{}.tmp", file, getpid());
+    const bool in_place = is_written_in_place(file);
+    const std::string beside = in_place ? file : name_beside(file);
     std::ofstream stream(beside, std::ios::binary);
     stream << text;
     stream.close();
     if (!stream || (!in_place && std::rename(beside.c_str(), file.c_str()) != 0)) {
         const int failure = errno;
         if (!in_place) std::remove(beside.c_str());
-        throw error(error_kind::io_error,
-                    fmt::format("cannot write '{}': {}; give a place that can be written", file,
-                                std::strerror(failure)));
+        refuse_report(file, std::strerror(failure));
     }
 }
 

@@ -34,6 +34,10 @@ nlohmann::ordered_json to_json(const report& told, const stages& timed, double s
 /// As text; bytes of names that are not UTF-8 are replaced.
 std::string json_text(const nlohmann::ordered_json& json);
 
+/// Throws error{io_error} where a report could not be written there, and
+/// error{invalid_argument} where it would replace an HDF5 file: called before the work starts.
+void require_report_file(const std::string& file);
+
 /// Writes text to a file, beside and renamed, or to stdout for "-". Throws error{io_error}.
 void write_text(const std::string& file, const std::string& text);
 

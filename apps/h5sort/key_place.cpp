@@ -225,7 +225,10 @@ key_column require_key(const io::table& table, const key_request& wanted) {
 
 std::vector<key_column> find_keys(const request& wanted, const std::vector<io::table>& inputs) {
     std::vector<key_request> names = wanted.keys;
-    if (names.empty()) {
+    const bool by_values = names.empty() || std::any_of(names.begin(), names.end(), [](auto& name) {
+                               return name.name.empty();
+                           });
+    if (by_values) {
         const io::table& table = inputs.front();
         if (table.datasets().size() != 1 || table.kind() == io::table_kind::compound) {
             refuse(
@@ -234,7 +237,7 @@ std::vector<key_column> find_keys(const request& wanted, const std::vector<io::t
                             table.file_path(), table.path(), table.column_names().front(),
                             fmt::join(table.column_names(), ", ")));
         }
-        names.push_back({"", wanted.values_order});
+        if (names.empty()) names.push_back({"", wanted.values_order});
     }
     std::vector<key_column> keys;
     for (const key_request& name : names) {

@@ -30,8 +30,16 @@ void require_alike(const io::table& first, const io::table& other) {
                            address_of(first), fmt::join(first.column_names(), ", ")));
     }
     for (std::size_t c = 0; c < a.size(); ++c) {
-        if (a[c].type().name() == b[c].type().name() && a[c].row_items() == b[c].row_items()) {
-            continue;
+        const bool same_shape = std::equal(
+            a[c].shape().dims.begin() + !a[c].shape().dims.empty(), a[c].shape().dims.end(),
+            b[c].shape().dims.begin() + !b[c].shape().dims.empty(), b[c].shape().dims.end());
+        const bool same_type = io::same_type(a[c].type(), b[c].type());
+        if (same_type && same_shape) continue;
+        if (!same_type && a[c].type().name() == b[c].type().name()) {
+            refuse(
+                fmt::format("{} and {} are both {}, but differ inside (places of fields, values "
+                            "of an enum, padding of strings); bring them to one type first",
+                            b[c].address(), a[c].address(), a[c].type().name()));
         }
         refuse(fmt::format("{} is {}, and {} is {}; merge columns of the same type", b[c].address(),
                            b[c].description(), a[c].address(), a[c].description()));

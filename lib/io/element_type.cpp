@@ -188,6 +188,11 @@ element_type describe_type(const handle& type) {
     return out;
 }
 
+bool same_type(const element_type& a, const element_type& b) {
+    return checked(type_subject, "cannot compare it",
+                   [&] { return H5Tequal(a.type.id(), b.type.id()); }) > 0;
+}
+
 std::size_t element_type::item_bytes(io::form form) const {
     if (form == io::form::stored) return bytes;
     if (!key) {

@@ -62,6 +62,10 @@ struct field {
     element_type type;
 };
 
+/// True where items of both types mean the same, byte for byte: also places of members, names and
+/// values of enums, padding of strings.
+bool same_type(const element_type& a, const element_type& b);
+
 /// Describes an HDF5 datatype. Throws error{io_error}.
 element_type describe_type(const handle& type);
 

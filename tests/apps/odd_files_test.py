@@ -1,0 +1,248 @@
+"""Files as strangers have them: what HDF5 allows and few programs expect. numpy and h5py judge.
+
+Each kind stands in public reports: chunks at the edge without filters, attributes of more than 64 KiB, orders of
+creation, cycles of links, references into copies, links into other files, sizes that are claimed and not stored,
+virtual datasets of virtual ones, types that look alike.
+"""
+
+import ctypes
+import pathlib
+
+import h5py
+import numpy as np
+import pytest
+
+from support import load, make, ok, refused, run
+
+RNG = np.random.default_rng(20261201)
+DONT_FILTER_PARTIAL_CHUNKS = 2
+
+
+def hdf5_library():
+    """The library that h5py has loaded, for what h5py does not offer."""
+    with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+        for line in maps:
+            name = line.split()[-1]
+            if "libhdf5" in name and "_hl" not in name:
+                return ctypes.CDLL(name)
+    pytest.skip("h5py holds its HDF5 library inside itself")
+
+
+@pytest.mark.parametrize("shape,chunk", [((100,), (64,)), ((100, 4), (64, 3)), ((128, 4), (64, 4))])
+@pytest.mark.parametrize("kind", ["<i8", ">i8"])
+def test_edge_chunks_without_filters(tmp_path, shape, chunk, kind):
+    library = hdf5_library()
+    values = RNG.integers(0, 1000, shape).astype(kind)
+    with h5py.File(tmp_path / "in.h5", "w", libver="latest") as file:
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk(chunk)
+        properties.set_shuffle()
+        properties.set_deflate(4)
+        assert library.H5Pset_chunk_opts(ctypes.c_int64(properties.id), ctypes.c_uint(DONT_FILTER_PARTIAL_CHUNKS)) >= 0
+        dataset = h5py.h5d.create(file.id, b"x", h5py.h5t.py_create(values.dtype), h5py.h5s.create_simple(shape),
+                                  properties)
+        dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, values)
+    ok("h5scan", tmp_path / "in.h5", "-o", tmp_path / "out.h5")
+    assert (load(tmp_path / "out.h5", "x") == np.cumsum(values, 0)).all()
+
+
+@pytest.mark.parametrize("path", ["x", "g"])
+def test_attributes_over_64_kib(tmp_path, path):
+    big = np.arange(20000.0)
+    with h5py.File(tmp_path / "in.h5", "w", libver="latest") as file:
+        file["x"] = RNG.random(10)
+        file["g/k"], file["g/v"] = RNG.random(10), np.arange(10)
+        file[path].attrs["big"] = big
+        file[path].attrs["small"] = 1
+    ok("h5sort", f"{tmp_path / 'in.h5'}:/{path}", *(["-k", "k"] if path == "g" else []), "-o", tmp_path / "out.h5")
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert (file[path].attrs["big"] == big).all() and file[path].attrs["small"] == 1
+
+
+def test_orders_of_creation(tmp_path):
+    names = ["zebra", "apple", "mango"]
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        group = file.create_group("g", track_order=True)
+        for name in names:
+            group.create_dataset(name, data=RNG.random(5), track_order=True)
+            for attribute in names:
+                group[name].attrs[attribute] = 1
+    ok("h5sort", f"{tmp_path / 'in.h5'}:/g", "-k", "apple", "-o", tmp_path / "out.h5")
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert list(file["g"]) == names
+        assert list(file["g/zebra"].attrs) == names
+
+
+def test_cycles_of_groups(tmp_path):
+    source = make(tmp_path / "in.h5", g__x=np.array([3, 1, 2]))
+    with h5py.File(source, "a") as file:  # two ways back at each level: 2^depth paths
+        file["g/up"] = file["g/again"] = file["/"]
+        file["alias"] = file["g"]
+    ok("h5sort", source, "-o", tmp_path / "out.h5", timeout=20)
+    assert load(tmp_path / "out.h5", "alias/x").tolist() == [1, 2, 3]
+
+
+def attach(scale, dataset, name):
+    if not h5py.h5ds.is_scale(scale.id):
+        scale.make_scale(name)
+    dataset.dims[0].attach_scale(scale)
+
+
+@pytest.fixture(name="scales")
+def fixture_scales(tmp_path):
+    """/g: t is a scale of v and of w, w has a longer scale s too; r refers to t."""
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        group = file.create_group("g")
+        group["t"], group["v"] = np.array([3.0, 1, 2]), np.array([30.0, 10, 20])
+        group["s"], group["w"] = np.arange(5.0), np.zeros((5, 3))
+        group["r"] = np.array([group["t"].ref, group["s"].ref], dtype=h5py.ref_dtype)
+        attach(group["t"], group["v"], "t")
+        attach(group["s"], group["w"], "s")
+        group["w"].dims[1].attach_scale(group["t"])
+    return tmp_path / "in.h5"
+
+
+@pytest.mark.parametrize("target", ["/g", "/elsewhere/h"])
+@pytest.mark.parametrize("same_file", [False, True])
+def test_references_follow_their_objects(scales, tmp_path, target, same_file):
+    out = scales if same_file else tmp_path / "out.h5"
+    ok("h5sort", f"{scales}:/g", "-k", "t", "--columns", "t,v", "--copy-rest", "-o", f"{out}:{target}",
+       *(["--overwrite"] if same_file and target == "/g" else []))
+    with h5py.File(out) as file:
+        group = file[target]
+        assert group["t"][:].tolist() == [1, 2, 3] and group["v"][:].tolist() == [10, 20, 30]
+        assert group["v"].dims[0][0].name == f"{target}/t"
+        assert [group["w"].dims[k][0].name for k in (0, 1)] == [f"{target}/s", f"{target}/t"]
+        assert [file[reference].name for reference in group["r"]] == [f"{target}/t", f"{target}/s"]
+
+
+def test_references_that_cannot_follow_are_told(scales, tmp_path):
+    with h5py.File(scales, "a") as file:
+        file["far"] = np.arange(3)
+        file["g/lost"] = np.array([file["far"].ref], dtype=h5py.ref_dtype)
+    process = run("h5sort", f"{scales}:/g", "-k", "t", "--columns", "t,v", "--copy-rest", "-o", tmp_path / "out.h5")
+    assert process.returncode == 0
+    assert len(process.stderr.splitlines()) == 1 and "out.h5:/g/lost" in process.stderr
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert not file["g/lost"][0]
+
+
+@pytest.mark.parametrize("path", ["/ext/x", "/soft/x", "/ext/new/x"])
+def test_links_into_another_file_are_not_written_through(tmp_path, path):
+    source = make(tmp_path / "in.h5", x=np.array([3, 1, 2]))
+    other = make(tmp_path / "other.h5", x=np.arange(3))
+    out = make(tmp_path / "out.h5", y=np.arange(2))
+    with h5py.File(out, "a") as file:
+        file["ext"] = h5py.ExternalLink("other.h5", "/")
+        file["soft"] = h5py.SoftLink("/ext")
+    before = out.read_bytes(), other.read_bytes()
+    assert "link into another file" in refused("h5sort", source, "-o", f"{out}:{path}", "--overwrite")
+    assert (out.read_bytes(), other.read_bytes()) == before
+
+
+@pytest.mark.parametrize("shape,kind", [((2**61,), "i8"), ((2**62,), "i4"), ((2**63 - 1,), "i1"), ((2**33, 2**33), "i8"),
+                                        ((3, 2**62), "i8"), ((0, 2**62), "i8"), ((2**40,), "i8")])
+def test_sizes_that_are_claimed_and_not_stored(tmp_path, shape, kind):
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        file.create_dataset("x", shape, kind, chunks=(1,) * (len(shape) - 1) + (1024,), maxshape=(None,) * len(shape))
+    for words in (["h5sort", "--index", "i", "--index-only"], ["h5sort", "-k", "x[0]"] if len(shape) > 1 else ["h5sort", "-u"],
+                  ["h5scan"], ["h5scan", "--reduce"]):
+        message = refused(words[0], tmp_path / "in.h5", *words[1:], "-o", tmp_path / "out.h5", timeout=20)
+        assert "claims" in message or "of memory" in message
+    assert [path.name for path in tmp_path.iterdir()] == ["in.h5"]
+
+
+def test_virtual_datasets_of_virtual_datasets(tmp_path):
+    source = make(tmp_path / "s.h5", x=np.array([3.0, 1, 2]))
+    for name, of in (("v1", "s"), ("v2", "v1")):
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            layout = h5py.VirtualLayout((3,), "f8")
+            layout[:] = h5py.VirtualSource(f"{of}.h5", "x", (3,))
+            file.create_virtual_dataset("x", layout, fillvalue=-9)
+    ok("h5sort", tmp_path / "v2.h5", "-o", tmp_path / "out.h5")
+    assert load(tmp_path / "out.h5", "x").tolist() == [1, 2, 3]
+    source.unlink()
+    assert "s.h5" in refused("h5sort", tmp_path / "v2.h5", "-o", tmp_path / "none.h5")
+
+
+def test_a_virtual_dataset_of_itself(tmp_path):
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        layout = h5py.VirtualLayout((3,), "f8")
+        layout[:] = h5py.VirtualSource(".", "x", (3,))
+        file.create_virtual_dataset("x", layout)
+    assert "made of itself" in refused("h5sort", tmp_path / "in.h5", "-o", tmp_path / "out.h5", timeout=20)
+
+
+def rows(offset):
+    table = np.zeros(3, {"names": ["a", "b"], "formats": ["<i4", "<i4"], "offsets": [0, offset], "itemsize": 12})
+    table["a"], table["b"] = [1, 3, 5], [10, 30, 50]
+    return table
+
+
+def colours(**values):
+    return np.array([0, 1], "i2"), {"dtype": h5py.enum_dtype(values, basetype="i2")}
+
+
+@pytest.mark.parametrize("first,second,key", [(rows(4), rows(8), ["-k", "a"]),
+                                              (colours(red=0, blue=1), colours(blue=0, red=1), [])])
+def test_merging_types_that_look_alike(tmp_path, first, second, key):
+    make(tmp_path / "a.h5", x=first)
+    make(tmp_path / "b.h5", x=second)
+    message = refused("h5sort", "-m", tmp_path / "a.h5", tmp_path / "b.h5", *key, "-o", tmp_path / "out.h5")
+    assert "b.h5:/x" in message and "differ inside" in message
+
+
+def test_overwriting_a_group_replaces_its_columns_alone(tmp_path):
+    source = make(tmp_path / "in.h5", g__a=np.array([3, 1, 2]), g__b=np.array([1, 2, 3]), g__c=np.arange(5),
+                  g__sub__d=np.arange(2))
+    ok("h5sort", f"{source}:/g", "-k", "a", "--columns", "a,b", "-o", source, "--overwrite")
+    with h5py.File(source) as file:
+        assert sorted(file["g"]) == ["a", "b", "c", "sub"]
+        assert file["g/b"][:].tolist() == [2, 3, 1] and file["g/c"][:].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_an_empty_name_is_no_key_of_several_columns(tmp_path):
+    source = make(tmp_path / "in.h5", g__a=np.array([3, 1, 2]), g__b=np.array([1, 2, 3]))
+    assert "name those to sort by" in refused("h5sort", f"{source}:/g", "-k", ":desc", "-o", tmp_path / "out.h5")
+    single = make(tmp_path / "one.h5", x=np.array([3, 1, 2]))
+    ok("h5sort", single, "-k", ":desc", "-o", tmp_path / "out.h5")
+    assert load(tmp_path / "out.h5", "x").tolist() == [3, 2, 1]
+
+
+@pytest.mark.parametrize("length", [231, 232, 233, 255])
+def test_names_as_long_as_can_be(tmp_path, length):
+    source = make(tmp_path / "in.h5", x=np.array([3, 1, 2]))
+    out, report = tmp_path / ("o" * length), tmp_path / ("r" * length)
+    ok("h5sort", source, "-o", out, "--json", report)
+    ok("h5sort", source, "-o", f"{out}:/y", "--json", report)
+    assert load(out, "y").tolist() == [1, 2, 3]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.h5", out.name, report.name]
+
+
+def test_places_for_reports_are_tried_first(tmp_path):
+    source = make(tmp_path / "in.h5", x=np.array([3, 1, 2]))
+    out = make(tmp_path / "out.h5", y=np.arange(3))
+    fresh = tmp_path / "fresh.h5"
+    before = source.read_bytes(), out.read_bytes()
+    for report, part in ((tmp_path / "none/r.json", "No such file"), (tmp_path, "folder"), (source, "replace the HDF5 file"),
+                         (out, "replace the HDF5 file")):
+        assert part in refused("h5sort", source, "-o", out, "--json", report)
+        assert (source.read_bytes(), out.read_bytes()) == before
+    assert "both" in refused("h5sort", source, "-o", fresh, "--json", pathlib.Path(tmp_path / "." / "fresh.h5"))
+    assert not fresh.exists()
+
+
+def test_outputs_that_are_nothing_yet(tmp_path):
+    source = make(tmp_path / "in.h5", x=np.array([3, 1, 2]))
+    (tmp_path / "empty.h5").touch(0o640)
+    ok("h5sort", source, "-o", tmp_path / "empty.h5")
+    assert load(tmp_path / "empty.h5", "x").tolist() == [1, 2, 3]
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link.h5").symlink_to("there/new.h5")
+    ok("h5sort", source, "-o", tmp_path / "link.h5")
+    assert (tmp_path / "link.h5").is_symlink() and load(tmp_path / "there/new.h5", "x").tolist() == [1, 2, 3]
+    (tmp_path / "loop.h5").symlink_to("loop.h5")
+    assert "loop.h5" in refused("h5sort", source, "-o", tmp_path / "loop.h5")
+    (tmp_path / "text").write_text("no HDF5")
+    assert "choose another output" in refused("h5sort", source, "-o", tmp_path / "text")
+    assert "--config" in refused("h5sort", source, "-o", tmp_path / "o.h5", "--config", tmp_path)
