@@ -9,8 +9,6 @@
 #define LOOKBACK_VECTOR_NETWORK_INL
 #endif
 
-#include "cpu/vector_targets.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
