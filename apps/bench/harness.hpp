@@ -61,6 +61,7 @@ bool run_jobs(const std::vector<job>& jobs, const settings& settings, const std:
 std::vector<job> key_jobs();
 std::vector<job> pair_jobs();
 std::vector<job> scan_jobs();
+std::vector<job> compact_jobs();
 std::vector<job> file_jobs();
 
 }  // namespace lookback::bench

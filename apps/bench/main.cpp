@@ -78,7 +78,7 @@ fs::path default_folder() {
 
 std::vector<job> all_jobs() {
     std::vector<job> jobs;
-    for (auto make : {key_jobs, pair_jobs, scan_jobs, file_jobs}) {
+    for (auto make : {key_jobs, pair_jobs, scan_jobs, compact_jobs, file_jobs}) {
         for (job& one : make()) jobs.push_back(std::move(one));
     }
     return jobs;

@@ -1,6 +1,7 @@
 """The Python peers of lookback-bench: numpy on request, and h5py + np.sort as a whole process.
 
-worker FD BYTES       answers "sort DTYPE N" and "argsort DTYPE N" over shared memory with seconds
+worker FD BYTES       answers "sort DTYPE N", "argsort DTYPE N" and "filter DTYPE N LIMIT" (items below it) over
+                      shared memory with seconds
 versions              what takes part
 settings              NAME=VALUE to add to the environment for numpy's best speed; an empty line if none
 h5sort IN OUT         what a user writes without h5sort: read, sort, write with the same layout
@@ -45,7 +46,7 @@ def worker(descriptor, size):
     memory = mmap.mmap(descriptor, size)
     work = None
     for line in sys.stdin:
-        command, dtype, count = line.split()
+        command, dtype, count, *more = line.split()
         shared = numpy.frombuffer(memory, dtype, int(count))
         if work is None or work.dtype != shared.dtype or work.size != shared.size:
             work = numpy.empty(shared.shape, shared.dtype)
@@ -55,6 +56,13 @@ def worker(descriptor, size):
             work.sort()
             seconds = time.perf_counter() - start
             shared[:] = work
+        elif command == "filter":
+            limit = work.dtype.type(int(more[0]))
+            start = time.perf_counter()
+            kept = work[work < limit]
+            seconds = time.perf_counter() - start
+            shared[: kept.size] = kept
+            del kept
         else:
             index = numpy.argsort(work, kind="stable")
             seconds = time.perf_counter() - start

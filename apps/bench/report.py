@@ -37,6 +37,10 @@ GOALS = [
     ("scan/u32", "lookback:2", ("tbb",), 1.9),
     ("scan/u32", "lookback:1", ("std",), 1.5),
     ("scan/u32", "lookback:2", ("copy:2",), 0.88),
+    ("compact/50", "lookback:2", ("copy-if",), 10),
+    ("compact/50", "lookback:2", ("numpy",), 15),
+    ("compact/10 compact/90", "lookback:2", ("copy-if",), 4),
+    ("compact/10 compact/50 compact/90", "lookback:2", ("copy:2",), 0.8),
     ("read/gzip", "lookback:2", ("H5Dread",), 4.5),
     ("read/contiguous", "lookback:2", ("H5Dread",), 1.7),
     ("write/gzip", "lookback:2", ("H5Dwrite",), 3),
@@ -45,12 +49,12 @@ GOALS = [
 ]
 
 # The least memory traffic of a job in copies of its data, each read once and written once.
-ROUND_TRIPS = {"sort": 2, "pairs": 2, "argsort": 1.5, "scan": 1, "read": 1, "write": 1}
+ROUND_TRIPS = {"sort": 2, "pairs": 2, "argsort": 1.5, "scan": 1, "compact": 1, "read": 1, "write": 1}
 
 NAMES = {"lookback:1": "Lookback, 1 thread", "lookback:2": "Lookback, 2 threads",
          "numpy": "numpy", "vqsort": "vqsort", "std-sort": "std::sort", "copy:1": "memcpy, 1 thread",
          "copy:2": "memcpy, 2 threads", "std-par": "std::stable_sort(par)", "tbb": "tbb::parallel_scan",
-         "std": "std::inclusive_scan", "H5Dread": "H5Dread", "H5Dwrite": "H5Dwrite",
+         "copy-if": "std::copy_if", "copy-if-par": "std::copy_if(par)", "std": "std::inclusive_scan", "H5Dread": "H5Dread", "H5Dwrite": "H5Dwrite",
          "h5py": "h5py + np.sort + h5py"}
 
 Contestant = collections.namedtuple("Contestant", "median low high rounds")

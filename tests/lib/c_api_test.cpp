@@ -165,6 +165,53 @@ TEST_F(CApi, ContextsSayWhatTheyAre) {
     EXPECT_EQ(std::string(lookback_version()), lookback::version());
 }
 
+TEST_F(CApi, CompactsItemsRowsAndNumbers) {
+    const std::vector<std::int32_t> in{7, 2, 9, 4, 5, 5, 1, 6};
+    std::vector<std::int32_t> out(8, -1);
+    const std::int32_t five = 5;
+    size_t kept = 0;
+    ASSERT_EQ(lookback_compact_if(context_, LOOKBACK_I32, LOOKBACK_GREATER_EQUAL, &five, in.data(),
+                                  8, out.data(), 8, &kept),
+              LOOKBACK_OK);
+    out.resize(kept);
+    EXPECT_EQ(out, (std::vector<std::int32_t>{7, 9, 5, 5, 6}));
+    ASSERT_EQ(lookback_unique(context_, LOOKBACK_I32, out.data(), 5, out.data(), 5, &kept),
+              LOOKBACK_OK);
+    out.resize(kept);
+    EXPECT_EQ(out, (std::vector<std::int32_t>{7, 9, 5, 6}));
+
+    const std::vector<std::uint8_t> flags{0, 1, 0, 2};
+    const char rows[] = "aaabbbcccddd";
+    std::string passed(6, '.');
+    std::string others(6, '.');
+    ASSERT_EQ(lookback_compact_rows(context_, flags.data(), 4, rows, 3, passed.data(),
+                                    others.data(), &kept),
+              LOOKBACK_OK);
+    EXPECT_EQ(kept, 2U);
+    EXPECT_EQ(passed + others, "bbbdddaaaccc");
+    std::vector<std::int64_t> index(2);
+    ASSERT_EQ(lookback_compact_indices(context_, flags.data(), 4, index.data(), 2, &kept),
+              LOOKBACK_OK);
+    EXPECT_EQ(index, (std::vector<std::int64_t>{1, 3}));
+
+    expect_refused(lookback_compact_if(context_, LOOKBACK_I32, LOOKBACK_LESS, &five, in.data(), 8,
+                                       out.data(), 2, &kept),
+                   "room for 2");
+    expect_refused(
+        lookback_compact_if(context_, LOOKBACK_I32, 6, &five, in.data(), 8, out.data(), 2, &kept),
+        "op is 6");
+    expect_refused(lookback_compact_if(context_, LOOKBACK_F16, LOOKBACK_LESS, &five, in.data(), 8,
+                                       out.data(), 2, &kept),
+                   "f16");
+    expect_refused(lookback_compact_if(context_, LOOKBACK_I32, LOOKBACK_LESS, nullptr, in.data(), 8,
+                                       out.data(), 2, &kept),
+                   "value is null");
+    expect_refused(lookback_unique(context_, LOOKBACK_I32, in.data(), 8, out.data(), 2, nullptr),
+                   "kept is null");
+    expect_refused(lookback_compact_rows(context_, nullptr, 4, rows, 3, nullptr, nullptr, &kept),
+                   "flags is null");
+}
+
 TEST_F(CApi, EmptyArraysMayBeNull) {
     EXPECT_EQ(lookback_sort(context_, LOOKBACK_F64, nullptr, 0, nullptr), LOOKBACK_OK);
     EXPECT_EQ(lookback_argsort(context_, LOOKBACK_U8, nullptr, nullptr, 0, nullptr), LOOKBACK_OK);

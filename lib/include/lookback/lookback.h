@@ -1,7 +1,7 @@
-/* Public C API: contexts, scans and sorts over arrays whose element type is given at run time.
- * Invariant: no exception leaves a call; 0 is success, and the text of a failure stays in its
- * thread. Compiles as C99 and as C++. What a call does in detail is told in scan.hpp and
- * radix_sort.hpp. */
+/* Public C API: contexts, scans, sorts and compaction of arrays whose element type is given at run
+ * time. Invariant: no exception leaves a call; 0 is success, and the text of a failure stays in its
+ * thread. Compiles as C99 and as C++. What a call does in detail is told in scan.hpp,
+ * radix_sort.hpp and compact.hpp. */
 #ifndef LOOKBACK_LOOKBACK_H
 #define LOOKBACK_LOOKBACK_H
 
@@ -135,6 +135,35 @@ lookback_status lookback_argsort_segments(lookback_context* context, const lookb
 /** out[i] = in[index[i]] for n items of item_bytes; in and out do not overlap. */
 lookback_status lookback_gather(lookback_context* context, const void* in, size_t in_items,
                                 size_t item_bytes, const int64_t* index, size_t n, void* out);
+
+/** item OP value; NaN fails all but not-equal. */
+typedef int32_t lookback_comparison;
+enum {
+    LOOKBACK_LESS = 0,
+    LOOKBACK_LESS_EQUAL = 1,
+    LOOKBACK_EQUAL = 2,
+    LOOKBACK_NOT_EQUAL = 3,
+    LOOKBACK_GREATER_EQUAL = 4,
+    LOOKBACK_GREATER = 5
+};
+
+/** out = the items (any type but f16) with `item op *value`, in order; *kept = their number. out
+ * has room for `room` items and may be in itself; where it is too small it holds the first ones,
+ * and the call is LOOKBACK_INVALID_ARGUMENT. */
+lookback_status lookback_compact_if(lookback_context* context, lookback_type type,
+                                    lookback_comparison op, const void* value, const void* in,
+                                    size_t n, void* out, size_t room, size_t* kept);
+/** out = the first item of each run of equal neighbours; all else as lookback_compact_if. */
+lookback_status lookback_unique(lookback_context* context, lookback_type type, const void* in,
+                                size_t n, void* out, size_t room, size_t* kept);
+/** kept_rows = the rows whose flag is not 0, rest_rows = the others, in order, rows of row_bytes;
+ * each has room for all that belong there; null = not wanted. kept_rows may be in itself. */
+lookback_status lookback_compact_rows(lookback_context* context, const uint8_t* flags, size_t rows,
+                                      const void* in, size_t row_bytes, void* kept_rows,
+                                      void* rest_rows, size_t* kept);
+/** index = the numbers of the rows whose flag is not 0, ascending. */
+lookback_status lookback_compact_indices(lookback_context* context, const uint8_t* flags,
+                                         size_t rows, int64_t* index, size_t room, size_t* kept);
 
 /** *bytes = upper bound of what the sort of n items takes from the context's memory; argsort: with
  * any number of keys or segments. */
