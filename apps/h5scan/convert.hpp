@@ -3,6 +3,8 @@
 // may round, as a cast does.
 #pragma once
 
+#include "common/half.hpp"
+
 #include <lookback/types.hpp>
 
 #include <cmath>
@@ -14,19 +16,6 @@
 #include <utility>
 
 namespace lookback::apps::h5scan {
-
-/// An IEEE 754 half as a float.
-inline float widen(float16 half) {
-    const int exponent = half.bits >> 10 & 31;
-    const auto mantissa = static_cast<float>(half.bits & 1023);
-    const float sign = half.bits >> 15 != 0 ? -1.0F : 1.0F;
-    if (exponent == 31) {
-        using limits = std::numeric_limits<float>;
-        return sign * (mantissa != 0 ? limits::quiet_NaN() : limits::infinity());
-    }
-    return sign *
-           (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
-}
 
 template <class To, class From>
 bool fits(From value) {

@@ -1,0 +1,465 @@
+// The loops of programs: an instruction at a time over blocks of rows that stay in cache, so that
+// choosing the loop costs nothing beside it.
+#include "common/program_run.hpp"
+
+#include "common/half.hpp"
+#include "common/program_values.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace lookback::apps {
+namespace {
+
+// Some registers of 8 bytes a row stay in the first two levels of cache.
+constexpr std::size_t block_rows = 1024;
+
+template <class T>
+struct type_tag {
+    using type = T;
+};
+
+template <class Body>
+void with_type(value_type type, const Body& body) {
+    switch (type) {
+        case value_type::boolean:
+            return body(type_tag<std::uint8_t>());
+        case value_type::i64:
+            return body(type_tag<std::int64_t>());
+        case value_type::u64:
+            return body(type_tag<std::uint64_t>());
+        case value_type::i128:
+            return body(type_tag<int128>());
+        case value_type::f32:
+            return body(type_tag<float>());
+        case value_type::f64:
+            return body(type_tag<double>());
+        case value_type::text:
+            return body(type_tag<std::string_view>());
+    }
+}
+
+template <class T>
+inline constexpr bool is_text = std::is_same_v<T, std::string_view>;
+template <class T>
+inline constexpr bool is_real = std::is_floating_point_v<T>;
+
+/// A number of a file as a register holds it.
+template <class Stored, class Held>
+void load_numbers(const input_rows& in, std::size_t first, std::size_t n, Held* out) {
+    const std::byte* at = in.data + first * in.stride;
+    using word = std::conditional_t<
+        sizeof(Stored) == 1, std::uint8_t,
+        std::conditional_t<sizeof(Stored) == 2, std::uint16_t,
+                           std::conditional_t<sizeof(Stored) == 4, std::uint32_t, std::uint64_t>>>;
+    const auto value = [](const std::byte* from, bool swapped) {
+        word bits;
+        std::memcpy(&bits, from, sizeof(word));
+        if (swapped) {
+            if constexpr (sizeof(word) == 2) bits = __builtin_bswap16(bits);
+            if constexpr (sizeof(word) == 4) bits = __builtin_bswap32(bits);
+            if constexpr (sizeof(word) == 8) bits = __builtin_bswap64(bits);
+        }
+        if constexpr (std::is_same_v<Stored, float16>) {
+            return static_cast<Held>(widen(float16{bits}));
+        } else {
+            return static_cast<Held>(std::bit_cast<Stored>(bits));
+        }
+    };
+    if (!in.swapped && in.stride == sizeof(Stored)) {
+        for (std::size_t i = 0; i < n; ++i) out[i] = value(at + i * sizeof(Stored), false);
+        return;
+    }
+    for (std::size_t i = 0; i < n; ++i) out[i] = value(at + i * in.stride, in.swapped);
+}
+
+std::string_view text_at(const input_rows& in, const std::byte* at) {
+    const char* text = reinterpret_cast<const char*>(at);
+    std::size_t length = in.text_bytes;
+    if (in.pointers) {
+        std::memcpy(&text, at, sizeof(text));
+        return text == nullptr ? std::string_view() : std::string_view(text);
+    }
+    // Padding, of whichever kind, does not count.
+    if (in.zero_ended) length = strnlen(text, length);
+    while (length > 0 && text[length - 1] == '\0') --length;
+    if (in.space_padded) {
+        while (length > 0 && text[length - 1] == ' ') --length;
+    }
+    return {text, length};
+}
+
+template <class Op, class T, class Out>
+void loop(const T* left, const T* right, std::size_t n, Out* out, Op op) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<Out>(op(left[i], right[i]));
+}
+
+std::string_view fault_text(opcode op) {
+    switch (op) {
+        case opcode::remainder:
+            return "a remainder of a division by zero";
+        case opcode::shift_left:
+        case opcode::shift_right:
+            return "a shift by a negative number, or beyond 128 bits";
+        default:
+            return "a result that does not fit 128 bits";
+    }
+}
+
+}  // namespace
+
+class program_run::machine {
+public:
+    explicit machine(const program& of) : code_(of) { place_registers(); }
+
+    std::optional<program_fault> mark(std::span<const input_rows> inputs, std::uint64_t first_row,
+                                      std::size_t rows, std::uint64_t* words) {
+        inputs_ = inputs;
+        for (std::size_t begin = 0; begin < rows; begin += block_rows) {
+            const std::size_t n = std::min(block_rows, rows - begin);
+            begin_ = begin;
+            rows_ = n;
+            first_row_ = first_row;
+            fault_.reset();
+            for (const instruction& each : code_.code) run(each);
+            if (fault_) return fault_;
+            const auto* flags = reg<std::uint8_t>(code_.result);
+            for (std::size_t w = 0; w * 64 < n; ++w) {
+                std::uint64_t word = 0;
+                const std::size_t count = std::min<std::size_t>(64, n - w * 64);
+                for (std::size_t i = 0; i < count; ++i) {
+                    word |= static_cast<std::uint64_t>(flags[w * 64 + i]) << i;
+                }
+                words[begin / 64 + w] = word;
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    /// Registers share memory where one is read for the last time before the other is written.
+    void place_registers() {
+        const std::size_t count = code_.registers.size();
+        std::vector<std::size_t> last(count, 0);
+        for (std::size_t at = 0; at < code_.code.size(); ++at) {
+            const instruction& each = code_.code[at];
+            last[static_cast<std::size_t>(each.target)] = at;  // what nobody reads ends at once
+            for (const int read : {each.left, each.right, each.guard}) {
+                if (read >= 0) last[static_cast<std::size_t>(read)] = at;
+            }
+        }
+        last[static_cast<std::size_t>(code_.result)] = code_.code.size();
+        std::vector<std::size_t> slots(count);
+        std::vector<std::vector<std::size_t>> ending(code_.code.size() + 1);
+        for (std::size_t r = 0; r < count; ++r) ending[last[r]].push_back(r);
+        std::vector<std::size_t> free[2];
+        std::size_t used = 0;
+        const auto wide = [&](std::size_t r) {
+            return std::size_t{code_.registers[r] == value_type::i128 ||
+                               code_.registers[r] == value_type::text};
+        };
+        for (std::size_t at = 0; at < code_.code.size(); ++at) {
+            const auto r = static_cast<std::size_t>(code_.code[at].target);
+            auto& pool = free[wide(r)];
+            if (pool.empty()) {
+                slots[r] = used;
+                used += block_rows * (wide(r) != 0 ? 16 : 8);
+            } else {
+                slots[r] = pool.back();
+                pool.pop_back();
+            }
+            for (const std::size_t ended : ending[at]) free[wide(ended)].push_back(slots[ended]);
+        }
+        memory_ = std::make_unique<std::max_align_t[]>(used / sizeof(std::max_align_t) + 1);
+        registers_.resize(count);
+        for (std::size_t r = 0; r < count; ++r) {
+            registers_[r] = reinterpret_cast<std::byte*>(memory_.get()) + slots[r];
+        }
+    }
+
+    template <class T>
+    T* reg(int which) {
+        return reinterpret_cast<T*>(registers_[static_cast<std::size_t>(which)]);
+    }
+
+    void fail(const instruction& at, std::size_t i) {
+        if (at.guard >= 0 && reg<std::uint8_t>(at.guard)[i] == 0) return;
+        const std::uint64_t row = first_row_ + begin_ + i;
+        if (fault_ && fault_->row <= row) return;
+        fault_ = program_fault{row, at.column, std::string(fault_text(at.op))};
+    }
+
+    void run(const instruction& at) {
+        switch (at.op) {
+            case opcode::load:
+                return load(at);
+            case opcode::convert:
+                return convert(at);
+            case opcode::order_exactly:
+                return order_exactly(at);
+            case opcode::logical_and:
+                return loop(reg<std::uint8_t>(at.left), reg<std::uint8_t>(at.right), rows_,
+                            reg<std::uint8_t>(at.target), std::bit_and<>());
+            case opcode::logical_or:
+                return loop(reg<std::uint8_t>(at.left), reg<std::uint8_t>(at.right), rows_,
+                            reg<std::uint8_t>(at.target), std::bit_or<>());
+            case opcode::logical_not:
+                return each<std::uint8_t, std::uint8_t>(
+                    at, [](std::uint8_t a) { return static_cast<std::uint8_t>(a ^ 1U); });
+            case opcode::row: {
+                auto* out = reg<std::int64_t>(at.target);
+                for (std::size_t i = 0; i < rows_; ++i) {
+                    out[i] = static_cast<std::int64_t>(first_row_ + begin_ + i);
+                }
+                return;
+            }
+            default:
+                return with_type(at.type,
+                                 [&](auto tag) { run_typed<typename decltype(tag)::type>(at); });
+        }
+    }
+
+    template <class T, class Out, class Op>
+    void each(const instruction& at, Op op) {
+        const T* in = reg<T>(at.left);
+        Out* out = reg<Out>(at.target);
+        for (std::size_t i = 0; i < rows_; ++i) out[i] = static_cast<Out>(op(in[i]));
+    }
+
+    template <class T>
+    void run_typed(const instruction& at) {
+        switch (at.op) {
+            case opcode::constant:
+                return fill<T>(at);
+            case opcode::less:
+                return compare<T>(at, std::less<>());
+            case opcode::less_equal:
+                return compare<T>(at, std::less_equal<>());
+            case opcode::equal:
+                return compare<T>(at, std::equal_to<>());
+            case opcode::not_equal:
+                return compare<T>(at, std::not_equal_to<>());
+            default:
+                break;
+        }
+        if constexpr (is_real<T>) {
+            run_real<T>(at);
+        } else if constexpr (!is_text<T>) {
+            run_whole<T>(at);
+        }
+    }
+
+    template <class T, class Op>
+    void compare(const instruction& at, Op op) {
+        loop(reg<T>(at.left), reg<T>(at.right), rows_, reg<std::uint8_t>(at.target), op);
+    }
+
+    template <class T>
+    void fill(const instruction& at) {
+        const program_constant& value = code_.constants[at.input];
+        T item;
+        if constexpr (is_text<T>) {
+            item = value.text;
+        } else if constexpr (is_real<T>) {
+            item = static_cast<T>(value.real);
+        } else {
+            item = static_cast<T>(value.whole);
+        }
+        std::fill_n(reg<T>(at.target), rows_, item);
+    }
+
+    template <class T>
+    void run_real(const instruction& at) {
+        const auto pair = [&](auto op) {
+            loop(reg<T>(at.left), reg<T>(at.right), rows_, reg<T>(at.target), op);
+        };
+        switch (at.op) {
+            case opcode::add:
+                return pair(std::plus<>());
+            case opcode::subtract:
+                return pair(std::minus<>());
+            case opcode::multiply:
+                return pair(std::multiplies<>());
+            case opcode::divide:
+                return pair(std::divides<>());
+            case opcode::remainder:
+                return pair([](T a, T b) {
+                    bool ignored = false;
+                    return floored_remainder(a, b, ignored);
+                });
+            case opcode::minimum:
+                return pair(least_or_nan<T>);
+            case opcode::maximum:
+                return pair(greatest_or_nan<T>);
+            case opcode::negate:
+                return each<T, T>(at, [](T a) { return -a; });
+            case opcode::absolute:
+                return each<T, T>(at, [](T a) { return std::fabs(a); });
+            case opcode::floor:
+                return each<T, T>(at, [](T a) { return std::floor(a); });
+            case opcode::square_root:
+                return each<T, T>(at, [](T a) { return std::sqrt(a); });
+            case opcode::round_half:
+                return each<T, T>(
+                    at, [](T a) { return static_cast<T>(round_to_half(static_cast<float>(a))); });
+            case opcode::is_nan:
+                return each<T, std::uint8_t>(at, [](T a) { return a != a; });
+            default:
+                return each<T, std::uint8_t>(at, [](T a) { return a - a == 0; });
+        }
+    }
+
+    /// Types are chosen so that results fit, unless the instruction is checked.
+    template <class T>
+    void run_whole(const instruction& at) {
+        const auto pair = [&](auto op) {
+            loop(reg<T>(at.left), reg<T>(at.right), rows_, reg<T>(at.target), op);
+        };
+        switch (at.op) {
+            case opcode::add:
+                return whole_pair<T>(
+                    at, [](T a, T b, bool& over) { return checked_add<T>(a, b, over); });
+            case opcode::subtract:
+                return whole_pair<T>(
+                    at, [](T a, T b, bool& over) { return checked_subtract<T>(a, b, over); });
+            case opcode::multiply:
+                return whole_pair<T>(
+                    at, [](T a, T b, bool& over) { return checked_multiply<T>(a, b, over); });
+            case opcode::remainder:
+                return whole_pair<T>(
+                    at, [](T a, T b, bool& over) { return floored_remainder<T>(a, b, over); });
+            case opcode::shift_left:
+                return whole_pair<T>(
+                    at, [](T a, T b, bool& over) { return shifted_left<T>(a, b, over); });
+            case opcode::shift_right:
+                return whole_pair<T>(
+                    at, [](T a, T b, bool& over) { return shifted_right<T>(a, b, over); });
+            case opcode::minimum:
+                return pair(least_or_nan<T>);
+            case opcode::maximum:
+                return pair(greatest_or_nan<T>);
+            case opcode::bit_and:
+                return pair([](T a, T b) { return static_cast<T>(a & b); });
+            case opcode::bit_or:
+                return pair([](T a, T b) { return static_cast<T>(a | b); });
+            default:
+                return pair([](T a, T b) { return static_cast<T>(a ^ b); });
+        }
+    }
+
+    template <class T, class Op>
+    void whole_pair(const instruction& at, Op op) {
+        const T* left = reg<T>(at.left);
+        const T* right = reg<T>(at.right);
+        T* out = reg<T>(at.target);
+        bool fault = false;
+        if (!at.checked) {
+            for (std::size_t i = 0; i < rows_; ++i) out[i] = op(left[i], right[i], fault);
+            return;
+        }
+        for (std::size_t i = 0; i < rows_; ++i) {
+            out[i] = op(left[i], right[i], fault);
+            if (fault) fail(at, i);
+        }
+    }
+
+    void load(const instruction& at) {
+        const input_rows& in = inputs_[at.input];
+        const program_input& what = code_.inputs[at.input];
+        if (what.is_text) {
+            auto* out = reg<std::string_view>(at.target);
+            for (std::size_t i = 0; i < rows_; ++i) {
+                out[i] = text_at(in, in.data + (begin_ + i) * in.stride);
+            }
+            return;
+        }
+        if (what.is_truth) {
+            load_numbers<std::uint8_t>(in, begin_, rows_, reg<std::uint8_t>(at.target));
+            return each_truth(at);
+        }
+        const auto whole = [&]<class Stored>(type_tag<Stored>) {
+            if (at.type == value_type::u64) {
+                load_numbers<Stored>(in, begin_, rows_, reg<std::uint64_t>(at.target));
+            } else {
+                load_numbers<Stored>(in, begin_, rows_, reg<std::int64_t>(at.target));
+            }
+        };
+        switch (what.number) {
+            case data_type::i8:
+                return whole(type_tag<std::int8_t>());
+            case data_type::i16:
+                return whole(type_tag<std::int16_t>());
+            case data_type::i32:
+                return whole(type_tag<std::int32_t>());
+            case data_type::i64:
+                return whole(type_tag<std::int64_t>());
+            case data_type::u8:
+                return whole(type_tag<std::uint8_t>());
+            case data_type::u16:
+                return whole(type_tag<std::uint16_t>());
+            case data_type::u32:
+                return whole(type_tag<std::uint32_t>());
+            case data_type::u64:
+                return whole(type_tag<std::uint64_t>());
+            case data_type::f16:
+                return load_numbers<float16>(in, begin_, rows_, reg<float>(at.target));
+            case data_type::f32:
+                return load_numbers<float>(in, begin_, rows_, reg<float>(at.target));
+            case data_type::f64:
+                return load_numbers<double>(in, begin_, rows_, reg<double>(at.target));
+        }
+    }
+    void each_truth(const instruction& at) {
+        auto* out = reg<std::uint8_t>(at.target);
+        for (std::size_t i = 0; i < rows_; ++i) out[i] = out[i] != 0;
+    }
+
+    void convert(const instruction& at) {
+        with_type(at.from, [&](auto from) {
+            with_type(at.type, [&](auto to) {
+                using From = typename decltype(from)::type;
+                using To = typename decltype(to)::type;
+                // Reals never become whole: that pair is compared exactly.
+                constexpr bool possible =
+                    !is_text<From> && !is_text<To> && (is_real<To> || !is_real<From>);
+                if constexpr (possible) {
+                    each<From, To>(at, [](From a) { return static_cast<To>(a); });
+                }
+            });
+        });
+    }
+
+    void order_exactly(const instruction& at) {
+        const auto* whole = reg<int128>(at.left);
+        const auto* real = reg<double>(at.right);
+        auto* out = reg<std::int64_t>(at.target);
+        for (std::size_t i = 0; i < rows_; ++i) out[i] = exact_order(whole[i], real[i]);
+    }
+
+    const program& code_;
+    std::unique_ptr<std::max_align_t[]> memory_;
+    std::vector<std::byte*> registers_;
+    std::span<const input_rows> inputs_;
+    std::size_t begin_ = 0;  // of the block, in the batch
+    std::size_t rows_ = 0;
+    std::uint64_t first_row_ = 0;
+    std::optional<program_fault> fault_;
+};
+
+program_run::program_run(const program& of) : machine_(std::make_unique<machine>(of)) {}
+program_run::program_run(program_run&&) noexcept = default;
+program_run::~program_run() = default;
+
+std::optional<program_fault> program_run::mark(std::span<const input_rows> inputs,
+                                               std::uint64_t first_row, std::size_t rows,
+                                               std::uint64_t* words) {
+    return machine_->mark(inputs, first_row, rows, words);
+}
+
+}  // namespace lookback::apps
