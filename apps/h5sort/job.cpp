@@ -1,6 +1,7 @@
 #include "h5sort/job.hpp"
 
 #include "common/columns.hpp"
+#include "common/output_table.hpp"
 #include "common/visit_type.hpp"
 #include "h5sort/check.hpp"
 #include "h5sort/key_values.hpp"
@@ -81,13 +82,7 @@ sort_job::sort_job(const plan& planned, const request& wanted, const context& co
     // What exists already is found now, not after an hour of sorting.
     if (!plan_.index_path.empty()) output_.require_absent(plan_.index_path);
     if (wanted_.index_only) return;
-    if (plan_.first().kind() != io::table_kind::group) {
-        output_.require_absent(plan_.output_path);
-        return;
-    }
-    for (const std::string& name : plan_.first().column_names()) {
-        output_.require_absent(io::join_path(plan_.output_path, name));
-    }
+    require_absent_table(output_, plan_.first(), plan_.output_path);
 }
 
 void sort_job::run() {
@@ -129,14 +124,8 @@ void sort_job::make_targets(std::uint64_t rows) {
     const io::table& first = plan_.first();
     session_.told.rows_out = rows;
     if (wanted_.index_only) return;
-    targets_ = output_.create_table_like(first, plan_.output_path, rows, wanted_.output.storage,
-                                         wanted_.copy_rest);
-    // PyTables and pandas tell what their rows mean in the attributes of the group around them.
-    const std::string from = io::parent_path(first.path());
-    const std::string to = io::parent_path(plan_.output_path);
-    if (first.kind() == io::table_kind::compound && from != "/" && to != "/") {
-        output_.copy_attributes(first.source(), from, to);
-    }
+    targets_ = create_table(output_, first, plan_.output_path, rows, wanted_.output.storage,
+                            wanted_.copy_rest);
 }
 
 buffer<std::uint8_t> sort_job::find_heads(std::span<const sort_key> keys,

@@ -1,9 +1,10 @@
 #include "h5sort/key_place.hpp"
 
+#include "common/column_place.hpp"
+
 #include <lookback/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,99 +15,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) {
     throw error(error_kind::invalid_argument, message);
-}
-
-std::string base_name(const io::dataset& dataset) {
-    return dataset.path().substr(dataset.path().rfind('/') + 1);
-}
-
-// "values[3]" as "values" and 3.
-struct element_name {
-    std::string_view name;
-    std::uint64_t element;
-};
-
-std::optional<element_name> split_element(std::string_view text) {
-    const std::size_t open = text.rfind('[');
-    if (open == std::string_view::npos || !text.ends_with(']')) return std::nullopt;
-    std::uint64_t element = 0;
-    const char* const end = text.data() + text.size() - 1;
-    const auto [rest, failure] = std::from_chars(text.data() + open + 1, end, element);
-    if (failure != std::errc() || rest != end) return std::nullopt;
-    return element_name{text.substr(0, open), element};
-}
-
-std::optional<io::field> element_of(const io::field& array, std::string name,
-                                    std::uint64_t element) {
-    const io::element_type& base = array.type.fields.front().type;
-    if (element >= array.type.elements) return std::nullopt;
-    return io::field{std::move(name), array.offset + element * base.bytes, base};
-}
-
-// A field by its name, or by its path through nested fields, with its offset in the whole row.
-std::optional<io::field> find_field(const std::vector<io::field>& fields, std::string_view name) {
-    for (const io::field& field : fields) {
-        if (field.name == name) return field;
-    }
-    for (const io::field& outer : fields) {
-        const std::string prefix = outer.name + ".";
-        if (!name.starts_with(prefix)) continue;
-        auto inner = find_field(outer.type.fields, name.substr(prefix.size()));
-        if (!inner) continue;
-        inner->offset += outer.offset;
-        return inner;
-    }
-    // One element of an array, as in PyTables' and pandas' columns of several values.
-    const auto element = split_element(name);
-    if (!element) return std::nullopt;
-    auto array = find_field(fields, element->name);
-    if (!array || array->type.kind != io::element_kind::array) return std::nullopt;
-    return element_of(*array, std::string(name), element->element);
-}
-
-// Where one key lies in one dataset: the dataset as a whole, a column of it, or a field of its
-// rows.
-struct place {
-    std::optional<io::field> field;
-    io::element_type type;
-};
-
-std::optional<place> find_in_dataset(const io::dataset& dataset, std::string_view name) {
-    const std::string own = base_name(dataset);
-    if (name.empty() || name == own || name == dataset.path()) {
-        return place{std::nullopt, dataset.type()};
-    }
-    if (const auto element = split_element(name); element && element->name == own) {
-        if (dataset.type().kind == io::element_kind::array && dataset.row_items() == 1) {
-            auto field = element_of({own, 0, dataset.type()}, std::string(name), element->element);
-            if (field) return place{field, field->type};
-        }
-        if (element->element >= dataset.row_items()) {
-            refuse(fmt::format("{} has {} values a row, numbered from 0; there is no '{}'",
-                               dataset.address(), dataset.row_items(), name));
-        }
-        io::field column{std::string(name), element->element * dataset.type().bytes,
-                         dataset.type()};
-        return place{column, dataset.type()};
-    }
-    return std::nullopt;
-}
-
-std::optional<place> find_in_rows(const io::dataset& dataset, std::string_view name) {
-    const bool has_names = dataset.type().kind == io::element_kind::compound ||
-                           dataset.type().kind == io::element_kind::complex;
-    if (!has_names || dataset.row_items() != 1) return std::nullopt;
-    auto field = find_field(dataset.type().fields, name);
-    if (!field) return std::nullopt;
-    io::element_type type = field->type;
-    return place{std::move(field), std::move(type)};
-}
-
-std::vector<std::string> field_names(const io::element_type& type) {
-    std::vector<std::string> names;
-    names.reserve(type.fields.size());
-    for (const io::field& field : type.fields) names.push_back(field.name);
-    return names;
 }
 
 [[noreturn]] void refuse_unknown(const io::table& table, const std::string& name,
@@ -156,69 +64,17 @@ void require_order(const io::dataset& dataset, const key_column& key, bool in_gr
     }
 }
 
-// The key in one dataset of the table.
-std::optional<place> find_place(const io::dataset& dataset, const std::string& name) {
-    if (auto found = find_in_rows(dataset, name)) return found;
-    return find_in_dataset(dataset, name);
-}
-
-std::optional<key_column> find_key(const io::table& table, const key_request& wanted) {
-    for (std::size_t c = 0; c < table.datasets().size(); ++c) {
-        const io::dataset& dataset = table.datasets()[c];
-        auto found = find_place(dataset, wanted.name);
-        if (!found && table.kind() == io::table_kind::group) {
-            // A field of a compound column in a group: column.field.
-            const std::string prefix = base_name(dataset) + ".";
-            if (wanted.name.starts_with(prefix)) {
-                found = find_in_rows(dataset, wanted.name.substr(prefix.size()));
-            }
-        }
-        if (!found) continue;
-        key_column key{wanted.name.empty() ? base_name(dataset) : wanted.name,
-                       wanted.order,
-                       {dataset},
-                       c,
-                       std::move(found->field),
-                       std::move(found->type)};
-        require_order(dataset, key, table.kind() == io::table_kind::group);
-        return key;
-    }
-    return std::nullopt;
-}
-
-// The table with all its columns, for keys that are not among --columns.
-std::optional<key_column> find_outside(const io::table& table, const key_request& wanted) {
-    std::optional<key_column> key;
-    if (table.kind() == io::table_kind::group) {
-        const std::string column = wanted.name.substr(0, wanted.name.find_first_of(".["));
-        for (const std::string& name : {wanted.name, column}) {
-            const std::string path = io::join_path(table.path(), name);
-            if (key || io::kind_of(table.source(), path) != io::object_kind::dataset) continue;
-            key = find_key(io::table::open(table.source(), table.path(), {name}), wanted);
-        }
-    } else {
-        key = find_key(io::table::open(table.source(), table.path()), wanted);
-    }
-    if (!key) return std::nullopt;
-    if (key->parts.front().rows() != table.rows()) {
-        refuse(fmt::format("{} has {} rows, and the table has {}; sort by a column of the table",
-                           key->parts.front().address(), key->parts.front().rows(), table.rows()));
-    }
-    key->column.reset();
-    return key;
-}
-
 key_column require_key(const io::table& table, const key_request& wanted) {
-    auto key = find_key(table, wanted);
-    if (!key) key = find_outside(table, wanted);
-    if (!key) {
-        const auto& rows = table.datasets().front().type();
-        refuse_unknown(table, wanted.name,
-                       table.kind() == io::table_kind::group || rows.fields.empty()
-                           ? table.column_names()
-                           : field_names(rows));
-    }
-    return std::move(*key);
+    auto found = find_column(table, wanted.name);
+    if (!found) refuse_unknown(table, wanted.name, names_to_choose(table));
+    key_column key{wanted.name.empty() ? base_name(found->dataset) : wanted.name,
+                   wanted.order,
+                   {found->dataset},
+                   found->column,
+                   std::move(found->field),
+                   std::move(found->type)};
+    require_order(found->dataset, key, table.kind() == io::table_kind::group);
+    return key;
 }
 
 }  // namespace

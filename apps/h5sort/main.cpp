@@ -1,26 +1,16 @@
 // h5sort: sorts the values of a dataset, or the rows of a table, stably.
 #include "common/app.hpp"
+#include "common/cpu_context.hpp"
 #include "common/input.hpp"
 #include "common/session.hpp"
 #include "h5sort/check.hpp"
 #include "h5sort/job.hpp"
 #include "h5sort/plan.hpp"
 
-#include <lookback/error.hpp>
-
 #include <fmt/format.h>
 
 namespace lookback::apps::h5sort {
 namespace {
-
-// A GPU is not chosen by itself: the library sorts on the CPU alone.
-context open_context(const common_options& common) {
-    const bool chosen = common.backend != backend::automatic;
-    context result({.backend = chosen ? common.backend : backend::cpu, .threads = common.threads});
-    if (result.active_backend() == backend::cpu) return result;
-    throw error(error_kind::backend_error,
-                "h5sort sorts on the CPU; leave out --backend or give --backend cpu");
-}
 
 exit_code run_check(const plan& planned, const request& wanted, const context& context,
                     session& session) {
@@ -46,7 +36,7 @@ exit_code run_check(const plan& planned, const request& wanted, const context& c
 exit_code run(const command_line& line) {
     const request wanted = read_request(line);
     session session("h5sort", wanted.common);
-    const context context = open_context(wanted.common);
+    const context context = open_cpu_context(wanted.common, "h5sort sorts");
     const plan planned = make_plan(wanted, context);
     if (wanted.common.dry_run) {
         write_text("-", plan_text(planned, wanted, context));

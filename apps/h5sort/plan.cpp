@@ -2,6 +2,7 @@
 
 #include "common/input.hpp"
 #include "common/memory_cap.hpp"
+#include "common/output_table.hpp"
 #include "common/size.hpp"
 #include "h5sort/key_place.hpp"
 
@@ -147,21 +148,7 @@ bool should_hold_rows(plan planned, const request& wanted, const context& contex
 
 void set_output_paths(plan& planned, const request& wanted) {
     const io::table& table = planned.first();
-    planned.output_path = table.path();
-    if (!wanted.output.target.object.empty()) {
-        const std::string& named = wanted.inputs.front().object;
-        // A pandas group stands for the table inside it; so does the output's.
-        const bool inside = !named.empty() && named != table.path();
-        planned.output_path = inside
-                                  ? wanted.output.target.object + table.path().substr(named.size())
-                                  : wanted.output.target.object;
-    }
-    if (planned.output_path == "/" && table.kind() != io::table_kind::group) {
-        refuse(
-            fmt::format("{}:/ is the root group, and the output is a dataset; give it a name: "
-                        "-o {}:/NAME",
-                        wanted.output.target.file, wanted.output.target.file));
-    }
+    planned.output_path = output_path_of(wanted.inputs.front(), table, wanted.output.target);
     if (wanted.index.empty()) return;
     const std::string& path = planned.output_path;
     planned.index_path = path_beside(wanted.index, path);

@@ -167,6 +167,12 @@ element_type describe_type(const handle& type) {
                                        [&] { return H5Tis_variable_str(type.id()); }) > 0;
             out.kind =
                 out.has_pointers ? element_kind::variable_string : element_kind::fixed_string;
+            {
+                const auto lock = library_lock();
+                const H5T_str_t padding = H5Tget_strpad(type.id());
+                out.zero_ended = padding == H5T_STR_NULLTERM;
+                out.space_padded = padding == H5T_STR_SPACEPAD;
+            }
             break;
         case H5T_ENUM:
             describe_enum(type.id(), out);

@@ -43,6 +43,8 @@ struct element_type {
     bool swapped = false;          ///< with a key: the file's order is not the machine's
     bool exact = false;            ///< with a key: the stored bits are the key's, but for order
     bool has_pointers = false;     ///< variable-length data inside: reclaim after reading
+    bool zero_ended = false;       ///< a fixed string that ends at its first zero byte
+    bool space_padded = false;     ///< a fixed string whose end is blanks, as Fortran's
     bool has_references = false;   ///< object or region references inside
     std::vector<field> fields;     ///< of a compound, in file order; of an array its base, unnamed
     std::uint64_t elements = 1;    ///< of an array: how many of the base

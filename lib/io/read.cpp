@@ -28,6 +28,9 @@ struct read_job {
     std::byte* memory;
     const transfer_options& options;
 
+    bool wants(std::uint64_t begin, std::uint64_t end) const {
+        return !options.wanted || options.wanted(begin, end);
+    }
     void arrived(std::uint64_t bytes) const {
         if (options.counters != nullptr) {
             options.counters->bytes_in.fetch_add(bytes, std::memory_order_relaxed);
@@ -58,6 +61,8 @@ void read_contiguous(const read_job& job) {
         return [&](std::uint64_t slice) {
             const std::uint64_t at = slice * slice_bytes;
             const std::uint64_t size = std::min(slice_bytes, bytes - at);
+            const std::uint64_t end = (at + size + job.access.row_bytes - 1) / job.access.row_bytes;
+            if (!job.wants(job.first + at / job.access.row_bytes, job.first + end)) return;
             {
                 stage_timer timer(job.options.counters, stage::read);
                 pread_all(job, job.memory + at, size, begin + at);
@@ -86,6 +91,7 @@ public:
 
     void operator()(std::uint64_t chunk) {
         const auto rows = grid_.rows_of(chunk, {job_.first, job_.first + job_.rows});
+        if (!job_.wants(rows.first, rows.end)) return;
         const bool dense = grid_.is_dense(rows);
         std::byte* const to =
             dense ? job_.memory + (rows.first - job_.first) * grid_.row_bytes() : nullptr;
@@ -181,6 +187,7 @@ void read_through_hdf5(const read_job& job) {
             const std::uint64_t begin = std::max(job.first, job.first - skew + item * batch);
             const std::uint64_t end =
                 std::min(job.first + job.rows, job.first - skew + (item + 1) * batch);
+            if (!job.wants(begin, end)) return;
             const auto selection = select_rows(job.source, begin, end - begin);
             std::byte* const to = job.memory + (begin - job.first) * job.access.row_bytes;
             const std::uint64_t bytes = (end - begin) * job.access.row_bytes;

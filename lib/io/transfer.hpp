@@ -36,6 +36,10 @@ struct transfer_options {
     int threads = 0;                        ///< 0 = every core this process may use
     transfer_counters* counters = nullptr;  ///< borrowed
     std::stop_token stop;                   ///< a request ends the transfer with error{io_error}
+    /// Reads only: whether any of the rows [first, end) matter. Chunks and slices of which none
+    /// does are not read, and their memory is left as it was. Called from several threads; null =
+    /// all.
+    std::function<bool(std::uint64_t first, std::uint64_t end)> wanted = {};
 };
 
 /// Reads rows [first, first + rows) into `memory`: rows * dataset.row_bytes(form) bytes.

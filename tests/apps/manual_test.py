@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from support import SOURCE, ok
 
-APPS = ["h5scan", "h5sort"]
+APPS = ["h5scan", "h5select", "h5sort"]
 
 
 @pytest.mark.parametrize("app", APPS)

@@ -1,0 +1,18 @@
+// h5select: the pass that finds the rows to keep.
+// Invariant: reads the columns that the condition names and no others, in batches; the result does
+// not depend on the batches or the number of threads.
+#pragma once
+
+#include "common/stages.hpp"
+#include "h5select/plan.hpp"
+#include "h5select/row_bits.hpp"
+#include "io/transfer.hpp"
+
+namespace lookback::apps::h5select {
+
+/// Appends the bits of all rows to `kept`. Throws error for values that cannot be computed, with
+/// their row.
+void decide(const plan& planned, const request& wanted, const io::transfer_options& transfer,
+            row_bits& kept);
+
+}  // namespace lookback::apps::h5select
