@@ -77,6 +77,17 @@ __device__ __forceinline__ std::uint32_t block_number() {
 #endif
 }
 
+/// The lesser of two words, as one instruction that no compiler turns into a comparison.
+__device__ __forceinline__ std::uint32_t minimum(std::uint32_t a, std::uint32_t b) {
+#if defined(LOOKBACK_EMULATED_DEVICE)
+    return a < b ? a : b;
+#else
+    std::uint32_t least;
+    asm("min.u32 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
+    return least;
+#endif
+}
+
 /// Makes the compiler forget what it derived from `word`, so that it does not hold that in
 /// registers.
 __device__ __forceinline__ void forget_derived(std::uint32_t& word) {

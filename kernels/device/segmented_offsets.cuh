@@ -20,15 +20,22 @@ struct segment_list {
     __device__ index_t count() const { return segments + 1; }
 };
 
-/// The first offset greater than `value`.
+/// The first offset greater than `value`, of those in [from, to). By quarters: three loads are
+/// under way at once, and half as many wait for each other as by halves.
 __device__ __forceinline__ index_t first_greater(const segment_list& list, index_t from, index_t to,
                                                  index_t value) {
     while (from < to) {
-        const index_t middle = from + (to - from) / 2;
-        if (list.offsets[middle] > value) {
-            to = middle;
+        const index_t step = (to - from) / 4;
+        const index_t middle = from + 2 * step;
+        const bool first = list.offsets[middle - step] > value;
+        const bool second = list.offsets[middle] > value;
+        const bool third = list.offsets[middle + step] > value;
+        if (second) {
+            to = first ? middle - step : middle;
+            from = first ? from : middle - step + 1;
         } else {
-            from = middle + 1;
+            to = third ? middle + step : to;
+            from = third ? middle + 1 : middle + step + 1;
         }
     }
     return from;
@@ -92,7 +99,8 @@ __device__ __forceinline__ void for_offsets(const segment_list& list, index_t fr
 }
 
 /// The same by a whole block, for the offsets of a tile. Where they are many, each warp takes
-/// chunks, and of a constant chunk visits the first offset alone.
+/// chunks, `chunk_batch` a lane at once, and of a constant chunk visits the first offset alone:
+/// 16 million equal offsets take 16 rounds of a warp.
 template <int Threads, class Visit>
 __device__ __forceinline__ void for_offsets_of_tile(const segment_list& list, index_t from,
                                                     index_t to, Visit visit) {
@@ -100,17 +108,28 @@ __device__ __forceinline__ void for_offsets_of_tile(const segment_list& list, in
         for_offsets(list, from, to, static_cast<int>(threadIdx.x), Threads, visit);
         return;
     }
-    const int lane = arch::lane();
-    constexpr int warps = Threads / arch::warp_lanes;
-    for (index_t chunk = from / tuning::offset_chunk + arch::warp();
-         chunk * tuning::offset_chunk < to; chunk += warps) {
-        const offset_run run = offset_run::of(list, chunk);
-        const index_t begin = run.begin > from ? run.begin : from;
-        const index_t end = run.end < to ? run.end : to;
-        if (!run.constant(list)) {
-            for_offsets(list, begin, end, lane, arch::warp_lanes, visit);
-        } else if (lane == 0 && begin == run.begin) {
-            visit(begin, list.offsets[begin]);
+    constexpr int batch = tuning::chunk_batch;
+    constexpr index_t step = arch::warp_lanes * batch;  // chunks of a warp
+    for (index_t chunks = from / tuning::offset_chunk + arch::warp() * step;
+         chunks * tuning::offset_chunk < to; chunks += Threads / arch::warp_lanes * step) {
+        std::uint32_t varying[batch];
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            const index_t chunk = chunks + i * arch::warp_lanes + arch::lane();
+            const bool inside = chunk * tuning::offset_chunk < to;
+            const offset_run run = offset_run::of(list, inside ? chunk : chunks);
+            const bool constant = run.constant(list);
+            varying[i] = arch::ballot(inside && !constant);
+            if (inside && constant && run.begin >= from) visit(run.begin, list.offsets[run.begin]);
+        }
+#pragma unroll 1
+        for (int i = 0; i < batch; ++i) {
+            for (std::uint32_t left = varying[i]; left != 0; left &= left - 1) {
+                const int lane = __ffs(static_cast<int>(left)) - 1;
+                const offset_run run = offset_run::of(list, chunks + i * arch::warp_lanes + lane);
+                for_offsets(list, run.begin > from ? run.begin : from, run.end < to ? run.end : to,
+                            arch::lane(), arch::warp_lanes, visit);
+            }
         }
     }
 }

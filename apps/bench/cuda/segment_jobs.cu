@@ -218,16 +218,21 @@ void for_shapes(const arena& a, std::size_t count, Row row) {
     }
 }
 
-template <int Rows, int Blocks>
+template <int Warps, int Rows, int Blocks, bool Blocked>
 struct cut : tuning::segmented_policy<u32> {
+    static constexpr int threads = 32 * Warps;
+    static constexpr int warps = Warps;
     static constexpr int rows = Rows;
     static constexpr int blocks_per_sm = Blocks;
+    static constexpr bool blocked = Blocked;
 };
 
-template <class Policy>
+template <int Warps, int Rows, int Blocks, bool Blocked>
 void tune(const arena& a, const segment_arrays& s, const std::string& name) {
-    scan_row<Policy>(a, s, "scan, " + name);
-    reduce_row<Policy>(a, s, "reduce, " + name);
+    const std::string policy = std::to_string(Warps) + ", " + std::to_string(Rows) + ", " +
+                               std::to_string(Blocks) + (Blocked ? ", runs; " : ", rows; ") + name;
+    scan_row<cut<Warps, Rows, Blocks, Blocked>>(a, s, "scan, " + policy);
+    reduce_row<cut<Warps, Rows, Blocks, Blocked>>(a, s, "reduce, " + policy);
 }
 
 }  // namespace
@@ -242,14 +247,14 @@ void segments(const arena& a) {
 }
 
 void tune_segments(const arena& a) {
-    headings("rows, blocks an SM; u32 sum, 2^28 items");
+    headings("warps, rows, blocks an SM, by runs or rows; u32 sum, 2^28 items");
     for_shapes(a, 4, [&](const segment_arrays& s, const std::string& name) {
-        if (name == "uniform 1e5") return;
-        tune<cut<6, 4>>(a, s, "6, 4; " + name);
-        tune<cut<8, 4>>(a, s, "8, 4; " + name);
-        tune<cut<8, 3>>(a, s, "8, 3; " + name);
-        tune<cut<10, 3>>(a, s, "10, 3; " + name);
-        tune<cut<12, 2>>(a, s, "12, 2; " + name);
+        if (name == "random, mean 5") return;
+        tune<8, 8, 4, true>(a, s, name);
+        tune<8, 8, 4, false>(a, s, name);
+        tune<4, 8, 8, true>(a, s, name);
+        tune<8, 8, 3, true>(a, s, name);
+        tune<8, 4, 6, true>(a, s, name);
     });
 }
 

@@ -140,6 +140,12 @@ struct narrow : tuning::segmented_policy<T> {
     static constexpr int rows = 1;
 };
 
+// The same tile, combined by rows.
+template <class T>
+struct by_rows : tuning::segmented_policy<T> {
+    static constexpr bool blocked = false;
+};
+
 template <class Policy, class T, class Op>
 void expect_all_forms(std::size_t size, const offset_list& offsets, T init, std::size_t turn) {
     segmented_run<Policy, T, Op> run(size, offsets);
@@ -183,6 +189,30 @@ TEST_F(SegmentedScan, ManyTiles) {
     expect_all_kinds<policy, std::uint32_t, core::plus>(256 * tiles + 13, 9U);
     expect_all_kinds<tuning::segmented_policy<std::uint32_t>, std::uint32_t, core::plus>(
         8192 * by_device(100, 3, 1) + 13, 9U);
+}
+
+// One head in a tile, in each of its rows and lanes in turn.
+template <class Policy>
+void expect_single_heads() {
+    constexpr std::size_t tile = 8192;
+    static_assert(device::tile_geometry<Policy, std::uint32_t>::tile_items == tile);
+    constexpr std::size_t step = by_device(125, 509, 2045);
+    for (std::size_t place = 0; place < tile; place += step) {
+        const auto head = static_cast<std::int64_t>(tile + place);
+        const offset_list offsets = {0, head, static_cast<std::int64_t>(2 * tile + 13)};
+        expect_all_forms<Policy, std::uint32_t, core::plus>(2 * tile + 13, offsets, 9U, place);
+    }
+}
+
+TEST_F(SegmentedScan, SingleHeads) {
+    expect_single_heads<tuning::segmented_policy<std::uint32_t>>();
+    expect_single_heads<by_rows<std::uint32_t>>();
+}
+
+TEST_F(SegmentedScan, ManyTilesByRows) {
+    expect_all_kinds<by_rows<std::uint32_t>, std::uint32_t, core::plus>(
+        8192 * by_device(100, 3, 1) + 13, 9U);
+    expect_all_kinds<by_rows<affine>, affine, compose>(by_device(100000, 2500, 500), affine{3, 4});
 }
 
 TEST_F(SegmentedScan, OperatorsThatDoNotCommute) {
