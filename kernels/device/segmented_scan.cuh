@@ -65,7 +65,8 @@ cudaError_t segmented_under(const segmented_workspace& workspace,
     if (status != cudaSuccess) return status;
     constexpr std::size_t shared_bytes = segmented_shared_bytes<P, T, Result>;
     const auto kernel = segmented_scan_kernel<P, T, Op, Result>;
-    if constexpr (shared_bytes > 32 * 1024) {
+    constexpr std::size_t least_static = sizeof(tile_pairs<P, T>) + sizeof(turning_space<P, T>);
+    if constexpr (shared_bytes + least_static > 32 * 1024) {  // 48 KiB need no leave
         const cudaError_t allowed = cudaFuncSetAttribute(
             kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
         if (allowed != cudaSuccess) return allowed;
@@ -104,7 +105,7 @@ cudaError_t segmented_scan(const segmented_workspace& workspace,
 template <class T, class Op>
 cudaError_t segmented_reduce(const segmented_workspace& workspace,
                              const segmented_request<T>& request, Op op, cudaStream_t stream) {
-    return segmented_under<tuning::segmented_policy<T>, segmented_result::totals>(
+    return segmented_under<tuning::segmented_totals<T>, segmented_result::totals>(
         workspace, request, op, stream);
 }
 

@@ -238,11 +238,10 @@ void tune(const arena& a, const segment_arrays& s, const std::string& name) {
 }  // namespace
 
 void segments(const arena& a) {
-    using policy = tuning::segmented_policy<u32>;
     headings("scan and reduction of segments, u32 sum, 2^28 items");
     for_shapes(a, shapes().size(), [&](const segment_arrays& s, const std::string& name) {
-        scan_row<policy>(a, s, "scan, " + name);
-        reduce_row<policy>(a, s, "reduce, " + name);
+        scan_row<tuning::segmented_policy<u32>>(a, s, "scan, " + name);
+        reduce_row<tuning::segmented_totals<u32>>(a, s, "reduce, " + name);
     });
 }
 

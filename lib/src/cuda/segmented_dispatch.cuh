@@ -54,7 +54,9 @@ scan_strategy segments_as(gpu_device& gpu, const kernels::segmented_request<T>& 
             return scan_strategy::bounded;
         }
     }
-    using policy = tuning::segmented_policy<Item>;
+    using policy =
+        std::conditional_t<Result == kernels::segmented_result::items,
+                           tuning::segmented_policy<Item>, tuning::segmented_totals<Item>>;
     cuda_check(kernels::segmented_under<policy, Result>(workspace, same, op, gpu.native_stream()),
                "launch a scan of segments");
     return scan_strategy::lookback;

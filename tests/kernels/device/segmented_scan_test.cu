@@ -133,17 +133,11 @@ private:
 class SegmentedScan : public CudaTest {};
 
 // Two warps of one row: 256 items of 4 bytes.
-template <class T>
-struct narrow : tuning::segmented_policy<T> {
+template <class Policy>
+struct narrow : Policy {
     static constexpr int threads = 64;
     static constexpr int warps = 2;
     static constexpr int rows = 1;
-};
-
-// The same tile, combined by rows.
-template <class T>
-struct by_rows : tuning::segmented_policy<T> {
-    static constexpr bool blocked = false;
 };
 
 template <class Policy, class T, class Op>
@@ -170,7 +164,7 @@ void expect_all_kinds(std::size_t size, T init) {
 }
 
 TEST_F(SegmentedScan, EverySizeInNarrowTiles) {
-    using policy = narrow<std::uint32_t>;
+    using policy = narrow<tuning::segmented_policy<std::uint32_t>>;
     constexpr std::size_t tile = 256;
     for (const std::size_t size : fewer_if_sanitized(one_tile_to_two(tile), 16)) {
         const auto kinds = kinds_of_offsets(size);
@@ -180,22 +174,30 @@ TEST_F(SegmentedScan, EverySizeInNarrowTiles) {
     for (const std::size_t size : boundary_sizes(tile)) {
         if (sanitized && size > 2 * tile) break;
         expect_all_kinds<policy, std::uint32_t, core::plus>(size, 5U);
+        expect_all_kinds<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t,
+                         core::plus>(size, 5U);
     }
 }
 
 TEST_F(SegmentedScan, ManyTiles) {
     constexpr std::size_t tiles = by_device(3000, 40, 5);
-    using policy = narrow<std::uint32_t>;
+    using policy = narrow<tuning::segmented_policy<std::uint32_t>>;
     expect_all_kinds<policy, std::uint32_t, core::plus>(256 * tiles + 13, 9U);
     expect_all_kinds<tuning::segmented_policy<std::uint32_t>, std::uint32_t, core::plus>(
         8192 * by_device(100, 3, 1) + 13, 9U);
 }
 
+TEST_F(SegmentedScan, ManyTilesByRuns) {
+    expect_all_kinds<tuning::segmented_totals<std::uint32_t>, std::uint32_t, core::plus>(
+        4096 * by_device(200, 6, 2) + 13, 9U);
+    expect_all_kinds<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t, core::plus>(
+        256 * by_device(3000, 40, 5) + 13, 9U);
+}
+
 // One head in a tile, in each of its rows and lanes in turn.
 template <class Policy>
 void expect_single_heads() {
-    constexpr std::size_t tile = 8192;
-    static_assert(device::tile_geometry<Policy, std::uint32_t>::tile_items == tile);
+    constexpr std::size_t tile = device::tile_geometry<Policy, std::uint32_t>::tile_items;
     constexpr std::size_t step = by_device(125, 509, 2045);
     for (std::size_t place = 0; place < tile; place += step) {
         const auto head = static_cast<std::int64_t>(tile + place);
@@ -206,28 +208,26 @@ void expect_single_heads() {
 
 TEST_F(SegmentedScan, SingleHeads) {
     expect_single_heads<tuning::segmented_policy<std::uint32_t>>();
-    expect_single_heads<by_rows<std::uint32_t>>();
+    expect_single_heads<tuning::segmented_totals<std::uint32_t>>();
 }
 
-TEST_F(SegmentedScan, ManyTilesByRows) {
-    expect_all_kinds<by_rows<std::uint32_t>, std::uint32_t, core::plus>(
-        8192 * by_device(100, 3, 1) + 13, 9U);
-    expect_all_kinds<by_rows<affine>, affine, compose>(by_device(100000, 2500, 500), affine{3, 4});
+template <class T, class Op>
+void expect_all_kinds_by_both(std::size_t size, T init) {
+    expect_all_kinds<tuning::segmented_policy<T>, T, Op>(size, init);
+    expect_all_kinds<tuning::segmented_totals<T>, T, Op>(size, init);
 }
 
 TEST_F(SegmentedScan, OperatorsThatDoNotCommute) {
-    expect_all_kinds<narrow<affine>, affine, compose>(by_device(100000, 1000, 300), affine{3, 4});
-    expect_all_kinds<tuning::segmented_policy<affine>, affine, compose>(
-        by_device(100000, 2500, 500), affine{3, 4});
+    expect_all_kinds<narrow<tuning::segmented_totals<affine>>, affine, compose>(
+        by_device(100000, 1000, 300), affine{3, 4});
+    expect_all_kinds_by_both<affine, compose>(by_device(100000, 2500, 500), affine{3, 4});
 }
 
 TEST_F(SegmentedScan, ItemsOfEveryWidth) {
     constexpr std::size_t bytes = by_device(3000000, 70001, 5001);
-    expect_all_kinds<tuning::segmented_policy<std::uint8_t>, std::uint8_t, core::plus>(bytes, 3);
-    expect_all_kinds<tuning::segmented_policy<std::uint16_t>, std::uint16_t, core::maximum>(
-        bytes / 2, 3);
-    expect_all_kinds<tuning::segmented_policy<std::uint64_t>, std::uint64_t, core::multiplies>(
-        bytes / 8, 3);
+    expect_all_kinds_by_both<std::uint8_t, core::plus>(bytes, 3);
+    expect_all_kinds_by_both<std::uint16_t, core::maximum>(bytes / 2, 3);
+    expect_all_kinds_by_both<std::uint64_t, core::multiplies>(bytes / 8, 3);
 }
 
 // More offsets in one tile than it takes one by one: all equal, and in piles at many places.
@@ -236,8 +236,8 @@ TEST_F(SegmentedScan, CrowdsOfEmptySegments) {
     constexpr std::size_t crowd = 3 * tuning::many_offsets + 17;
     for (const std::size_t place : {std::size_t{0}, std::size_t{300}, size}) {
         const auto offsets = crowded_offsets(size, place, crowd);
-        expect_all_forms<narrow<std::uint32_t>, std::uint32_t, core::plus>(size, offsets, 7U,
-                                                                           place + 1);
+        expect_all_forms<narrow<tuning::segmented_policy<std::uint32_t>>, std::uint32_t,
+                         core::plus>(size, offsets, 7U, place + 1);
     }
     offset_list piles = {0};
     for (std::int64_t place = 100; place < 400; ++place) {
@@ -245,7 +245,10 @@ TEST_F(SegmentedScan, CrowdsOfEmptySegments) {
         piles.insert(piles.end(), pile, place);
     }
     piles.push_back(size);
-    expect_all_forms<narrow<std::uint32_t>, std::uint32_t, core::plus>(size, piles, 7U, 1);
+    expect_all_forms<narrow<tuning::segmented_policy<std::uint32_t>>, std::uint32_t, core::plus>(
+        size, piles, 7U, 1);
+    expect_all_forms<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t, core::plus>(
+        size, piles, 7U, 1);
 }
 
 TEST_F(SegmentedScan, NoItems) {
