@@ -5,12 +5,16 @@
 #include "common/visit_type.hpp"
 #include "h5sort/check.hpp"
 #include "h5sort/key_values.hpp"
+#include "h5sort/sorted_sink.hpp"
 
 #include <lookback/error.hpp>
 #include <lookback/order.hpp>
+#include <lookback/sort_stream.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +29,7 @@ public:
 
 private:
     void run_keys();
+    bool stream_keys();
     void run_pairs();
     template <class Index>
     void run_index();
@@ -156,7 +161,50 @@ void sort_job::sort_keys_in_place(void* values) {
     });
 }
 
+// Rows flow from the input into the sort and from there into the output. False, with nothing
+// written, where they have to be sorted as an array.
+bool sort_job::stream_keys() {
+    const key_column& key = plan_.keys.front();
+    const io::dataset& source = key.parts.front();
+    const std::uint64_t rows = cut(plan_.rows);
+    // The sort's threads read and write, each for itself; what is peeked at is read again.
+    io::transfer_options own = transfer_;
+    own.threads = 1;
+    io::transfer_options uncounted = own;
+    uncounted.counters = nullptr;
+    std::once_flag begun;
+    std::unique_ptr<sorted_sink> sink;
+    const auto begin = [&] {
+        read_.finish();
+        write_.start();
+        make_targets(rows);
+        sink = std::make_unique<sorted_sink>(context_, targets_.front(), transfer_);
+    };
+    key_stream stream{key.number(), key.order, static_cast<std::size_t>(plan_.rows), plan_.block()};
+    stream.read = [&](std::size_t first, std::size_t count, void* into) {
+        io::read_rows(source, first, count, io::form::native, into, own);
+    };
+    stream.peek = [&](std::size_t first, std::size_t count, void* into) {
+        io::read_rows(source, first, count, io::form::native, into, uncounted);
+    };
+    stream.write = [&](std::size_t first, std::size_t count, const void* keys) {
+        std::call_once(begun, begin);
+        if (first < rows) sink->write(first, std::min<std::uint64_t>(count, rows - first), keys);
+    };
+    const stage_scope reading(read_);
+    const stage_scope sorting(sort_);
+    if (!sort_stream(context_, stream)) return false;
+    sink->finish();
+    write_.finish();
+    sort_.done() += plan_.key_bytes();
+    return true;
+}
+
 void sort_job::run_keys() {
+    if (plan_.streamed) {
+        if (stream_keys()) return;
+        session_.counters.bytes_in = 0;  // read once more
+    }
     const key_column& key = plan_.keys.front();
     held_column column = read_column(0, io::form::native);
     std::uint64_t rows = plan_.rows;

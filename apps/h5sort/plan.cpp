@@ -5,8 +5,10 @@
 #include "common/output_table.hpp"
 #include "common/size.hpp"
 #include "h5sort/key_place.hpp"
+#include "io/range_writer.hpp"
 
 #include <lookback/error.hpp>
+#include <lookback/sort_stream.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -76,6 +78,17 @@ strategy choose_strategy(const plan& planned, const request& wanted) {
                                                                           : strategy::index;
 }
 
+// Whether values can be sorted between reading and writing: both sides come in blocks that a thread
+// can hold, and the rows are known before the sorting.
+bool can_stream(const plan& planned, const request& wanted, const context& context) {
+    if (planned.how != strategy::keys || wanted.merge || wanted.unique) return false;
+    if (context.active_backend() != backend::cpu) return false;
+    const io::storage_options& storage = wanted.output.storage;
+    const bool as_input = !storage.filters && !storage.chunk_rows;
+    return as_input &&
+           io::range_writer::suits(planned.keys.front().parts.front(), planned.keys.front().form());
+}
+
 // What the process, HDF5 and its caches take before any row is read.
 constexpr std::uint64_t process_bytes = std::uint64_t{48} << 20;
 // Batches of the transfer stages, beside two chunks a thread.
@@ -116,9 +129,16 @@ std::uint64_t memory_needed(const plan& planned, const request& wanted, const co
     const std::uint64_t heads = wanted.unique ? planned.rows : 0;
     std::uint64_t bytes = process_bytes + transfer_bytes(planned, context.threads());
     switch (planned.how) {
-        case strategy::keys:
-            return bytes + planned.table_bytes() +
-                   std::max<std::uint64_t>(sort_memory(context, rows, key_bytes), heads);
+        case strategy::keys: {
+            // Values that do not suit a stream are sorted as an array.
+            const std::uint64_t stream =
+                planned.streamed ? sort_stream_memory(context, rows, key_bytes, planned.block())
+                                 : 0;
+            const std::uint64_t array =
+                planned.table_bytes() +
+                std::max<std::uint64_t>(sort_memory(context, rows, key_bytes), heads);
+            return bytes + std::max(stream, array);
+        }
         case strategy::pairs: {
             const std::size_t payload = planned.keys.front().payload();
             const std::uint64_t payload_bytes = planned.column_bytes(payload);
@@ -171,6 +191,11 @@ std::uint64_t plan::key_bytes() const {
         [&](std::uint64_t sum, const key_column& key) { return sum + rows * key.bytes(); });
 }
 
+std::size_t plan::block() const {
+    const auto& chunk = keys.front().parts.front().chunk();
+    return chunk.empty() ? 1 : static_cast<std::size_t>(chunk[0]);
+}
+
 std::uint64_t plan::column_bytes(std::size_t c) const {
     return rows * first().datasets()[c].row_bytes(io::form::stored);
 }
@@ -191,6 +216,7 @@ plan make_plan(const request& wanted, const context& context) {
     planned.keys = find_keys(wanted, planned.inputs);
     planned.segments = open_segments(wanted, planned.first());
     planned.how = choose_strategy(planned, wanted);
+    planned.streamed = can_stream(planned, wanted, context);
     planned.hold_rows =
         planned.how == strategy::index && should_hold_rows(planned, wanted, context);
     set_output_paths(planned, wanted);

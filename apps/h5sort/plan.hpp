@@ -48,6 +48,7 @@ struct plan {
     std::vector<key_column> keys;
     strategy how = strategy::index;
     std::uint64_t rows = 0;  ///< in all inputs
+    bool streamed = false;   ///< strategy::keys: sorted on the way from the input to the output
     bool hold_rows = false;  ///< compound rows stay in memory while their keys are sorted
     std::optional<io::dataset> segments;  ///< offsets
     std::string output_path;              ///< the table's path in the output
@@ -59,6 +60,8 @@ struct plan {
     bool wide_index() const { return rows > (std::uint64_t{1} << 32); }
     std::uint64_t index_bytes() const { return rows * (wide_index() ? 8 : 4); }
     std::uint64_t key_bytes() const;
+    /// Rows that are read together.
+    std::size_t block() const;
     /// Of the table's column c, in all inputs, in stored form.
     std::uint64_t column_bytes(std::size_t c) const;
     std::uint64_t table_bytes() const;

@@ -4,6 +4,7 @@
 
 #include "io/dataset.hpp"
 #include "io/scratch.hpp"
+#include "io/stored_prefix.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,7 @@ private:
     std::size_t inflate(std::span<const std::byte> raw, std::byte* out, std::size_t capacity);
     std::span<const std::byte> deflate(std::span<const std::byte> data, unsigned level,
                                        scratch& buffer);
+    void require_compressor(unsigned level);
     bool swaps_in(const filter& filter) const;
 
     std::string subject_;
@@ -52,6 +54,7 @@ private:
     std::size_t chunk_bytes_;
     std::size_t swap_bytes_;
     scratch buffers_[2];
+    stored_prefix stored_prefix_;
     struct free_codec {
         void operator()(libdeflate_compressor* codec) const noexcept;
         void operator()(libdeflate_decompressor* codec) const noexcept;

@@ -1,5 +1,6 @@
 """h5sort of one dataset: every type, byte order, storage and filter, against numpy's stable order."""
 
+import json
 import os
 import pathlib
 
@@ -283,6 +284,37 @@ def test_shapes_of_data(tmp_path, shape):
     same_bytes(load(out, "x"), np.sort(data))
 
 
+STREAMED = {"plain": {}, "gzip": {"chunks": (5000,), "compression": "gzip", "compression_opts": 4, "shuffle": True},
+            "chunks": {"chunks": (777,)}, "large": {"chunks": (100000,), "compression": "gzip"}}
+
+
+@pytest.mark.parametrize("kind", ["<u8", ">i4", "<f4", ">f8"])
+@pytest.mark.parametrize("storage_of", STREAMED)
+def test_values_on_their_way_between_files(tmp_path, storage_of, kind):
+    """So many that they are partitioned while they are read and written bucket by bucket."""
+    data = values(kind[1:], 300001).astype(kind)
+    source, out = make(tmp_path / "in.h5", x=(data, STREAMED[storage_of])), tmp_path / "out.h5"
+    for words, how in [([], {}), (["-r"], {"descending": True}), (["--head", 100000], {}), (["-@", 1], {})]:
+        ok("h5sort", f"{source}:/x", *words, "-o", out, "--truncate", "--json", tmp_path / "r.json")
+        expected = data[order_of(data, **how)][: 100000 if "--head" in words else None]
+        same_bytes(load(out, "x"), expected)
+        told = json.loads((tmp_path / "r.json").read_text())
+        assert told["bytes_in"] == data.nbytes and told["bytes_out"] == expected.nbytes
+        assert told["rows_out"] == len(expected)
+        with h5py.File(source) as a, h5py.File(out) as b:
+            kept, got = storage(a["x"]), storage(b["x"])
+            assert got.pop("maxshape") == expected.shape and kept.pop("maxshape") == data.shape
+            assert got == kept
+
+
+def test_values_replace_themselves(tmp_path):
+    data = values("f8", 200000)
+    source = make(tmp_path / "in.h5", x=(data, STREAMED["gzip"]), y=np.arange(5))
+    ok("h5sort", f"{source}:/x", "-o", source, "--overwrite")
+    same_bytes(load(source, "x"), data[order_of(data)])
+    same_bytes(load(source, "y"), np.arange(5))
+
+
 def test_unsigned_above_the_signed_range(tmp_path):
     data = np.array([2**63, 1, 2**64 - 1, 2**63 - 1, 0, 2**63 + 1], "u8")
     source, out = make(tmp_path / "in.h5", x=data), tmp_path / "out.h5"
@@ -293,8 +325,6 @@ def test_unsigned_above_the_signed_range(tmp_path):
 @needs_plain_memory
 def test_peak_memory(tmp_path):
     """At most 2.2 times the column, beside what the process itself takes."""
-    import json
-
     n = 12_000_000
     source = make(tmp_path / "in.h5", x=RNG.integers(0, 2**63, n, dtype="u8"))
     small = make(tmp_path / "small.h5", x=np.arange(10, dtype="u8"))
@@ -307,7 +337,6 @@ def test_peak_memory(tmp_path):
 
 @needs_plain_memory
 def test_memory_stays_below_what_the_plan_says(tmp_path):
-    import json
     import re
 
     n = 1_000_000

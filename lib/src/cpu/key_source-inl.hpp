@@ -41,7 +41,12 @@ public:
 
     /// Returns how many of the keys are items: those that were not counted.
     std::size_t load(std::size_t first, std::size_t count, number* items, std::uint16_t* bucket) {
-        const bits_type* keys = keys_ + first;
+        return load_from(keys_ + first, count, items, bucket);
+    }
+
+    /// The same for keys that stand elsewhere.
+    std::size_t load_from(const bits_type* keys, std::size_t count, number* items,
+                          std::uint16_t* bucket) {
         alignas(64) bits_type kept[partition_batch + batch_slack];
         if (window_.size != 0) {
             count = count_in_window(keys, count, kept);

@@ -75,6 +75,11 @@ public:
 
     std::size_t bucket_count() const { return shape_.buckets; }
 
+    /// Worker w's source is asked for items [range_begin(w), range_begin(w + 1)), in order.
+    std::size_t range_begin(std::size_t w) const {
+        return std::min(shape_.items, w * shape_.range_items);
+    }
+
     std::size_t size(std::size_t bucket) const {
         std::size_t sum = 0;
         for (const auto& worker : workers_) sum += worker.count[bucket];
@@ -147,8 +152,8 @@ private:
 
     template <class Source>
     void fill_range(std::size_t w, Source& source) {
-        const std::size_t begin = std::min(shape_.items, w * shape_.range_items);
-        const std::size_t end = std::min(shape_.items, begin + shape_.range_items);
+        const std::size_t begin = range_begin(w);
+        const std::size_t end = range_begin(w + 1);
         filler lines(*this, w);
         alignas(64) Item items[partition_batch];
         alignas(64) std::uint16_t bucket[partition_batch];

@@ -49,7 +49,7 @@ public:
         }
     }
 
-private:
+protected:  // the steps, for sorts that begin or end elsewhere
     enum class kind {
         numbers,  // to be sorted
         zeros,    // sorted as they come, like NaNs
@@ -103,6 +103,10 @@ private:
         }
     }
 
+    static std::size_t wanted_buckets(std::size_t keys) {
+        return std::clamp<std::size_t>(std::bit_ceil(keys / bucket_keys), 16, most_buckets);
+    }
+
     void sort_by_buckets(std::span<bits_type> keys, int level) {
         std::vector<number> sample =
             take_sample<Mapping>(mapping_, keys, static_cast<std::uint64_t>(level));
@@ -114,9 +118,7 @@ private:
         std::erase_if(sample, [&](number value) { return window.holds(value); });
         const std::size_t moved = keys.size() * sample.size() / looks;
         if (sample.empty()) sample.push_back(0);
-        const std::size_t wanted =
-            std::clamp<std::size_t>(std::bit_ceil(moved / bucket_keys), 16, most_buckets);
-        const auto classes = plan_classes<bits_type>(sample, wanted);
+        const auto classes = plan_classes<bits_type>(sample, wanted_buckets(moved));
         const std::size_t regular = classes.bucket_count();
         constexpr std::size_t extra = Mapping::has_specials ? 2 : 0;
         auto with_specials = classes;
@@ -151,7 +153,8 @@ private:
         if (!runs.empty()) put_counted_inside(keys, parts, window, runs);
     }
 
-    bucket_facts<number> facts_of(const std::vector<key_source<Mapping>>& sources) const {
+    template <class Source>
+    static bucket_facts<number> facts_of(const std::vector<Source>& sources) {
         number low = std::numeric_limits<number>::max();
         number high = std::numeric_limits<number>::min();
         bits_type differing = 0;
@@ -268,7 +271,7 @@ private:
         });
     }
 
-    void restore_in_place(std::span<bits_type> keys) {
+    void restore_in_place(std::span<bits_type> keys) const {
         constexpr std::size_t piece = std::size_t{1} << 16;
         executor_.for_each((keys.size() + piece - 1) / piece, [&](std::size_t i) {
             const auto some = keys.subspan(i * piece, std::min(piece, keys.size() - i * piece));

@@ -6,6 +6,7 @@
 #include "cpu/key_mapping.hpp"
 
 #include <lookback/context.hpp>
+#include <lookback/sort_stream.hpp>
 
 #include <cstdint>
 #include <span>
@@ -20,5 +21,15 @@ void sort_wide_keys(executor& executor, memory_resource& memory, std::span<std::
                     const integer_mapping<std::uint64_t>& mapping);
 void sort_wide_keys(executor& executor, memory_resource& memory, std::span<std::uint64_t> keys,
                     const float_mapping<std::uint64_t>& mapping);
+
+/// The same between a reader and a writer, as lookback::sort_stream() says.
+bool sort_wide_stream(executor& executor, memory_resource& memory, const key_stream& stream,
+                      const integer_mapping<std::uint32_t>& mapping);
+bool sort_wide_stream(executor& executor, memory_resource& memory, const key_stream& stream,
+                      const float_mapping<std::uint32_t>& mapping);
+bool sort_wide_stream(executor& executor, memory_resource& memory, const key_stream& stream,
+                      const integer_mapping<std::uint64_t>& mapping);
+bool sort_wide_stream(executor& executor, memory_resource& memory, const key_stream& stream,
+                      const float_mapping<std::uint64_t>& mapping);
 
 }  // namespace lookback::cpu

@@ -1,4 +1,5 @@
 // Shuffle, LZF and the threads of a transfer, by themselves.
+#include "io/chunk_codec.hpp"
 #include "io/dataset.hpp"
 #include "io/lzf.hpp"
 #include "io/ordered_queue.hpp"
@@ -76,6 +77,58 @@ TEST(Lzf, DamagedBytesNeverReachOutside) {
         damaged.resize(damaged.size() - trial % 7);
         EXPECT_LE(lzf_decode(damaged, back), back.size());
     }
+}
+
+// A random front part of so many bytes, then zeros.
+std::vector<std::byte> half_random(std::size_t size, std::size_t random) {
+    std::vector<std::byte> data(size);
+    std::uint64_t state = 88172645463325252U;
+    for (std::size_t i = 0; i < std::min(size, random); ++i) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        data[i] = static_cast<std::byte>(state >> 24);
+    }
+    return data;
+}
+
+std::size_t gzip_size(const std::vector<std::byte>& data, unsigned level) {
+    chunk_codec codec("test", {filter{filter::deflate, 0, {level}, ""}}, data.size(), 0);
+    const auto bytes = codec.encode(data.data()).bytes;
+    const std::vector<std::byte> packed(bytes.begin(), bytes.end());
+    std::vector<std::byte> back(data.size());
+    codec.decode(packed, 0, back.data());
+    EXPECT_EQ(back, data) << data.size() << ", level " << level;
+    return packed.size();
+}
+
+TEST(Gzip, RandomBytesInFrontAreKeptAsTheyAre) {
+    for (const std::size_t size : {1U, 32767U, 32768U, 32769U, 65535U, 65536U, 131071U, 400000U}) {
+        for (const std::size_t random : {0U, 1U, 32767U, 32768U, 98304U, 131070U, 400000U}) {
+            const auto data = half_random(size, random);
+            for (const unsigned level : {0U, 1U, 4U, 6U, 7U, 9U}) {
+                const std::size_t packed = gzip_size(data, level);
+                const std::size_t kept = level == 0 ? size : std::min(size, random);
+                EXPECT_LE(packed, kept + kept / 1000 + (size - kept) / 100 + 64)
+                    << size << ", " << random << ", level " << level;
+            }
+        }
+    }
+}
+
+// Every byte as often as every other, and yet deflate finds much: nothing may be taken for random.
+TEST(Gzip, RepeatsAmongEvenBytesAreFound) {
+    std::vector<std::byte> counter(300000);
+    for (std::size_t i = 0; i < counter.size(); ++i) counter[i] = static_cast<std::byte>(i);
+    EXPECT_LT(gzip_size(counter, 4), counter.size() / 50);
+    auto far = half_random(300000, 300000);
+    for (std::size_t i = 20000; i < far.size(); ++i) far[i] = far[i - 20000];
+    EXPECT_LT(gzip_size(far, 4), 32768U + far.size() / 50);
+    auto seldom = half_random(300000, 300000);
+    for (std::size_t i = 1000; i + 32 < far.size(); i += 1000) {
+        std::copy_n(&seldom[i - 500], 32, &seldom[i]);
+    }
+    EXPECT_LT(gzip_size(seldom, 4), seldom.size() - seldom.size() / 50);
 }
 
 TEST(OrderedQueue, LeavesInOrderFromAnyNumberOfThreads) {

@@ -2,9 +2,14 @@
 #include "io/stream.hpp"
 
 #include "io/output.hpp"
+#include "io/range_writer.hpp"
 #include "lib/io/h5_fixture.hpp"
 
 #include <lookback/error.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
 
 namespace lookback::io {
 namespace {
@@ -94,6 +99,54 @@ TEST_F(Streams, AStopRequestReachesTheCaller) {
             }
         },
         error);
+}
+
+// Pieces of odd lengths, taken by threads in rising order: the file is the one of a single write.
+TEST_F(Streams, RangesFromThreadsMakeTheSameFile) {
+    for (const std::string name : {"/gzip", "/plain"}) {
+        const dataset source = open(name);
+        {
+            output_file whole(folder_ / "whole.h5", {.truncate = true});
+            write(whole.create_like(source, name, rows), form::native, bytes_.data());
+            whole.commit();
+        }
+        for (const std::uint64_t piece : {7'001U, 100'003U, 700'000U}) {
+            output_file output(folder_ / "out.h5", {.truncate = true});
+            {
+                range_writer writer(output.create_like(source, name, rows), form::native);
+                std::atomic<std::uint64_t> next{0};
+                const auto work = [&] {
+                    for (std::uint64_t at = next.fetch_add(piece); at < rows;
+                         at = next.fetch_add(piece)) {
+                        writer.write(at, std::min(piece, rows - at), bytes_.data() + at * 8);
+                    }
+                };
+                std::vector<std::thread> threads;
+                for (int i = 0; i < 3; ++i) threads.emplace_back(work);
+                for (auto& thread : threads) thread.join();
+                writer.finish();
+            }
+            output.commit();
+            EXPECT_EQ(plain_read(folder_ / "out.h5", name), bytes_) << name << ", " << piece;
+            // The times in the object headers differ.
+            const auto whole = test::file_bytes(folder_ / "whole.h5");
+            const auto ranges = test::file_bytes(folder_ / "out.h5");
+            ASSERT_EQ(ranges.size(), whole.size()) << name << ", " << piece;
+            EXPECT_TRUE(std::equal(ranges.begin() + 8192, ranges.end(), whole.begin() + 8192))
+                << name << ", " << piece;
+        }
+    }
+}
+
+TEST_F(Streams, MissingRangesAndRowsOutsideAreRefused) {
+    const dataset source = open("/gzip");
+    output_file output(folder_ / "out.h5", {.truncate = true});
+    range_writer writer(output.create_like(source, "/x", rows), form::native);
+    EXPECT_THROW(writer.write(rows - 1, 2, bytes_.data()), error);
+    writer.write(0, rows - 1, bytes_.data());
+    EXPECT_THROW(writer.finish(), error);
+    writer.write(rows - 1, 1, bytes_.data());
+    writer.finish();
 }
 
 }  // namespace
