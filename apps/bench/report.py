@@ -15,6 +15,8 @@ import pathlib
 import statistics
 import sys
 
+from bars import bars
+
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 BEST = ("numpy", "vqsort")  # the better of the two is the peer
 
@@ -159,29 +161,10 @@ def chart(jobs):
     """Speed against the fastest peer, one bar a goal, a tick where the goal is."""
     rows = [row for row in outcomes(jobs) if row[3] != "std-sort"]
     rows.sort(key=lambda row: list(jobs).index(row[0]))
-    left, width, height, most = 330, 460, 22, 6
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 60}" '
-             f'height="{len(rows) * height + 50}" font-family="sans-serif" font-size="12">',
-             '<rect width="100%" height="100%" fill="white"/>',
-             f'<text x="{left}" y="16">times as fast as the peer; black tick: to reach; '
-             f'bars end at {most}</text>']
-    for number in range(most + 1):
-        x = left + width * number / most
-        parts.append(f'<path d="M{x:.1f} 24V{len(rows) * height + 28}" stroke="#ddd"/>'
-                     f'<text x="{x:.1f}" y="{len(rows) * height + 44}" text-anchor="middle">{number}'
-                     '</text>')
-    for line, (name, _, ours, peer, ratio, goal) in enumerate(rows):
-        y = 28 + line * height
-        length = width * min(ratio, most) / most
-        colour = "#2a7f62" if round(ratio, 2) >= goal else "#c8553d"
-        tick = left + width * min(goal, most) / most
-        parts.append(f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{name}, '
-                     f'{ours.split(":")[1]}T / {NAMES[peer].replace(", 2 threads", "")}</text>'
-                     f'<rect x="{left}" y="{y}" width="{length:.1f}" height="{height - 6}" '
-                     f'fill="{colour}"/>'
-                     f'<path d="M{tick:.1f} {y - 2}v{height - 2}" stroke="black" stroke-width="2"/>'
-                     f'<text x="{left + length + 5:.1f}" y="{y + 13}">{ratio:.2f}</text>')
-    return "\n".join(parts + ["</svg>"]) + "\n"
+    most = 6
+    return bars(f"times as fast as the peer; black tick: to reach; bars end at {most}",
+                [(f'{name}, {ours.split(":")[1]}T / {NAMES[peer].replace(", 2 threads", "")}', ratio, goal)
+                 for name, _, ours, peer, ratio, goal in rows], most)
 
 
 def figures(contexts, jobs, picture):

@@ -88,3 +88,17 @@ def test_unlike_pieces_and_wrong_outputs_are_refused(page):
     done = report(page, ({}, runs))
     assert done.returncode != 0 and "not in order" in done.stderr
     assert "old" in page.read_text()
+
+
+def test_gpu_chart_draws_the_tables_of_the_page(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("| scan, 2^28 items unless said | copy ms | of copy |\n|---|---|---|\n| u32 sum | 1.0 | 0.98 |\n"
+                    "| u32 sum, 2^20 | 1.0 | 0.5 |\n\n"
+                    "| scan and reduction of segments, u32 sum, 2^28 items | of floor |\n|---|---|\n| reduce, one | 0.71 |\n")
+    chart = REPORT.with_name("gpu_chart.py")
+    subprocess.run([sys.executable, chart, page], check=True)
+    drawn = (tmp_path / "page-gpu.svg").read_text()
+    assert "u32 sum<" in drawn and "2^20" not in drawn
+    assert drawn.count("#2a7f62") == 1 and drawn.count("#c8553d") == 1  # reached; short
+    page.write_text("nothing")
+    assert subprocess.run([sys.executable, chart, page], capture_output=True, check=False).returncode == 1
