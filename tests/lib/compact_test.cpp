@@ -196,7 +196,7 @@ protected:
         numbers_.clear();
         for (std::size_t row = 0; row < how.rows; ++row) {
             const bool keep = random() % 100 < how.percent;
-            flags_[row] = keep ? static_cast<std::uint8_t>(1U << random() % 8) : 0;
+            flags_[row] = static_cast<std::uint8_t>(keep ? 1U << random() % 8 : 0U);
             bits_[row / 64] |= std::uint64_t{keep} << row % 64;
             auto& to = keep ? kept_ : rest_;
             to.insert(to.end(), &in_[row * how.row_bytes],
