@@ -144,6 +144,7 @@ TEST_F(Streams, MissingRangesAndRowsOutsideAreRefused) {
     range_writer writer(output.create_like(source, "/x", rows), form::native);
     EXPECT_THROW(writer.write(rows - 1, 2, bytes_.data()), error);
     writer.write(0, rows - 1, bytes_.data());
+    writer.write(5, 0, nullptr);
     EXPECT_THROW(writer.finish(), error);
     writer.write(rows - 1, 1, bytes_.data());
     writer.finish();
