@@ -68,6 +68,41 @@ LOOKBACK_HD constexpr float_order<Bits> make_float_order(bool descending, bool n
     return {descending ? all : Bits{0}, nan_first ? Bits{0} : all};
 }
 
+/// Either order, chosen at run time: one kernel a width serves all key types. The branch is uniform.
+template <class Bits>
+struct key_order {
+    using bits_type = Bits;
+    Bits mask;      ///< integers: xor-ed; floats: what descending flips
+    Bits nan;       ///< floats: what every NaN maps to
+    bool floating;  ///< IEEE 754 of the width; not for 8 bits
+
+    LOOKBACK_HD constexpr Bits operator()(Bits bits) const {
+        if constexpr (sizeof(Bits) > 1) {
+            if (floating) return float_order<Bits>{mask, nan}(bits);
+        }
+        return integer_order<Bits>{mask}(bits);
+    }
+    /// Whether other bits map to the same number: -0.0 meets +0.0, NaNs meet each other. Between
+    /// keys that all lack this, equal means identical, and no sort needs to be stable.
+    LOOKBACK_HD constexpr bool is_ambiguous(Bits bits) const {
+        if constexpr (sizeof(Bits) > 1) {
+            using floats = float_order<Bits>;
+            if (floating) return bits == floats::sign || floats::is_nan(bits);
+        }
+        return false;
+    }
+};
+
+template <class Bits>
+constexpr key_order<Bits> make_key_order(key_kind kind, bool descending, bool nan_first) {
+    if (kind == key_kind::floating) {
+        const auto order = make_float_order<Bits>(descending, nan_first);
+        return {order.flip, order.nan, true};
+    }
+    const auto order = make_integer_order<Bits>(kind == key_kind::signed_integer, descending);
+    return {order.mask, Bits{0}, false};
+}
+
 /// The digit of `bits` bits (1..16) that starts at bit `shift` of an ordered key.
 template <class Bits>
 LOOKBACK_HD constexpr std::uint32_t digit(Bits ordered, int shift, int bits) {

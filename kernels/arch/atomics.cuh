@@ -1,0 +1,43 @@
+// Level L1 (arch): atomics on 32-bit words of shared or global memory, and masks of lanes.
+// Invariant: relaxed; order between lanes comes from sync_warp() or a barrier of the block.
+#pragma once
+
+#include <lookback/kernels/arch/lane.cuh>
+
+namespace lookback::arch {
+
+/// Adds and returns what was there before. Lanes of one instruction that meet in a word get their
+/// results in no documented order.
+__device__ __forceinline__ std::uint32_t fetch_add(std::uint32_t* word, std::uint32_t value) {
+    return atomicAdd(word, value);
+}
+
+/// Adds without asking for the old value: in shared memory half the cost where lanes meet.
+__device__ __forceinline__ void count_up(std::uint32_t* word, std::uint32_t value = 1) {
+    atomicAdd(word, value);
+}
+
+__device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits) {
+    atomicOr(word, bits);
+}
+
+__device__ __forceinline__ int bit_count(std::uint32_t mask) {
+    return __popc(mask);
+}
+
+/// The lanes with lower numbers.
+__device__ __forceinline__ std::uint32_t lanes_below() {
+    return (1U << lane()) - 1;
+}
+
+/// What the lanes of the warp wrote before is seen by all of them after.
+__device__ __forceinline__ void sync_warp() {
+    __syncwarp();
+}
+
+/// The same for the threads of a block.
+__device__ __forceinline__ void sync_block() {
+    __syncthreads();
+}
+
+}  // namespace lookback::arch

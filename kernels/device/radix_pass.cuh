@@ -1,0 +1,154 @@
+// Level L5 (device): one pass of a radix sort: every tile is sorted by one digit and appended to the
+// runs of that digit. One read and one write of keys and values.
+// Invariant: stable; progress depends on no order of dispatch, because tiles are taken by ticket.
+// Source: Adinets and Merrill, "Onesweep" (2022).
+#pragma once
+
+#include <lookback/kernels/arch/launch.cuh>
+#include <lookback/kernels/device/radix_plan.cuh>
+#include <lookback/kernels/tile/digit_window.cuh>
+
+namespace lookback::device {
+
+/// Where keys and values lie. Pass 0 reads the input; pass j writes to `other` where j is even and to
+/// `result` where it is odd; an index, which must end up in `result`, the other way where passes are odd.
+template <class Key, class Value>
+struct radix_buffers {
+    const Key* in;
+    Key* result;  ///< in place: the input as well; argsort: a second temporary
+    Key* other;
+    Value* values;  ///< the result, and the input but for an index
+    Value* other_values;
+
+    __device__ const Key* keys_from(int pass) const {
+        return pass == 0 ? in : keys_to(pass - 1);
+    }
+    __device__ Key* keys_to(int pass) const { return pass % 2 == 0 ? other : result; }
+    __device__ Value* values_to(int pass, const radix_plan& plan, const radix_shape& shape) const {
+        const bool away = shape.makes_index ? (plan.passes - 1 - pass) % 2 != 0 : pass % 2 == 0;
+        return away ? other_values : values;
+    }
+};
+
+/// Which launch this is.
+struct pass_launch {
+    int place;
+    index_t portion;
+    index_t begin;  ///< items of the portion: [begin, begin + items)
+    index_t items;
+    index_t tiles;
+};
+
+template <class P>
+__device__ __forceinline__ core::slot_array digit_slots(const radix_words& words, int pair) {
+    return {words.tiles + pair, digits / 2};
+}
+
+/// Tells and learns what precedes the tile; the last tile tells the next portion.
+template <class P>
+__device__ __forceinline__ void look_back(const radix_words& words, const pass_launch& launch,
+                                          std::uint32_t turn, radix_shared<P>& shared) {
+    const int pair = static_cast<int>(threadIdx.x);
+    if (pair >= digits / 2) return;
+    const core::digit_pair counts{shared.runs.counts[2 * pair], shared.runs.counts[2 * pair + 1]};
+    const core::slot_array slots = digit_slots<P>(words, pair);
+    const index_t tile = shared.tile;
+    tile::publish_digits(slots, tile, turn, counts);
+    const core::digit_pair before = tile::digits_before(slots, tile, turn, counts);
+    shared.before[2 * pair] = before.even;
+    shared.before[2 * pair + 1] = before.odd;
+    if (tile == launch.tiles - 1 && launch.portion + 1 < words.portions) {
+        const index_t* base = words.base(launch.place, launch.portion);
+        index_t* next = words.base(launch.place, launch.portion + 1);
+        next[2 * pair] = base[2 * pair] + before.even + counts.even;
+        next[2 * pair + 1] = base[2 * pair + 1] + before.odd + counts.odd;
+    }
+}
+
+template <class P, class Key, class Value>
+__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
+    radix_pass(const radix_buffers<Key, Value> buffers, const radix_shape shape,
+               const core::key_order<Key> order, const radix_words words,
+               const pass_launch launch) {
+    const radix_plan& plan = words.header->plan;
+    const int pass = plan.order[launch.place];
+    if (pass < 0) return;
+    auto& shared = *reinterpret_cast<radix_shared<P>*>(arch::dynamic_shared());
+    const int thread = static_cast<int>(threadIdx.x);
+    if (thread == 0) {
+        shared.tile =
+            static_cast<index_t>(arch::add(words.ticket(launch.place, launch.portion), 1));
+    }
+    arch::sync_block();  // the ticket is written
+    const index_t tile = shared.tile;
+    const index_t begin = launch.begin + tile * P::tile_items;
+    const int size =
+        static_cast<int>(core::tile_shape{launch.items, P::tile_items}.size(tile));
+    const int shift = shape.begin_bit + launch.place * block::digit_bits;
+    const int width = shape.end_bit - shift;
+    const digit_place<Key> place{order, shift,
+                                 width < block::digit_bits ? (1U << width) - 1 : 0xffU};
+    const auto turn = static_cast<std::uint32_t>(
+        (pass * words.portions + launch.portion) % core::digit_turns + 1);
+
+    radix_tile<P, Key, Value> items(shared, size);
+    items.load_keys(buffers.keys_from(pass) + begin);
+    items.rank(place);
+    arch::sync_block();  // counts are written
+    look_back<P>(words, launch, turn, shared);
+    arch::sync_block();  // what precedes the tile is written
+    index_t run_begin = 0;
+    if (thread < digits) {
+        run_begin = words.base(launch.place, launch.portion)[thread] + shared.before[thread];
+    }
+    items.lay_out(run_begin);
+    items.stage_keys(place);
+    if constexpr (has_value<Value>) {
+        const bool makes = shape.makes_index && pass == 0;
+        const Value* from = makes       ? nullptr
+                            : pass == 0 ? buffers.values
+                                        : buffers.values_to(pass - 1, plan, shape);
+        items.load_values(makes ? nullptr : from + begin, begin);
+    }
+    const bool keeps_keys = shape.in_place || pass + 1 < plan.passes;
+    items.write_keys(place, keeps_keys ? buffers.keys_to(pass) : nullptr);
+    if constexpr (has_value<Value>) items.move_values(buffers.values_to(pass, plan, shape));
+}
+
+inline constexpr int finish_threads = 512;
+
+/// What is left when no pass, or an odd number of them, ran.
+template <class Key, class Value>
+__global__ void __launch_bounds__(finish_threads)
+    radix_finish(const radix_buffers<Key, Value> buffers, const radix_shape shape,
+                 const radix_words words) {
+    const finish_action action = words.header->plan.finish;
+    if (action == finish_action::none) return;
+    const index_t workers = index_t{gridDim.x} * blockDim.x;
+    const index_t worker = index_t{arch::block_number()} * blockDim.x + threadIdx.x;
+    const index_t n = shape.items;
+    if (action == finish_action::reverse) {
+        for (index_t i = worker; i < n / 2; i += workers) {
+            const Key key = buffers.in[i];
+            buffers.result[i] = buffers.in[n - 1 - i];
+            buffers.result[n - 1 - i] = key;
+            if constexpr (has_value<Value>) {
+                const Value value = buffers.values[i];
+                buffers.values[i] = buffers.values[n - 1 - i];
+                buffers.values[n - 1 - i] = value;
+            }
+        }
+        return;
+    }
+    for (index_t i = worker; i < n; i += workers) {
+        if (action == finish_action::copy) {
+            buffers.result[i] = buffers.other[i];
+            if constexpr (has_value<Value>) buffers.values[i] = buffers.other_values[i];
+        } else if constexpr (std::is_integral_v<Value>) {
+            buffers.values[i] =
+                static_cast<Value>(action == finish_action::ascending ? i : n - 1 - i);
+        }
+    }
+}
+
+}  // namespace lookback::device

@@ -1,0 +1,180 @@
+// Level L5 (device): one tile of a radix sort by one digit: keys in registers, ranked, staged in
+// shared memory in sorting order, written out in runs; then the values the same way.
+// Invariant: stable. Items beyond the end of the array take the last digit, after all others of it,
+// and are never written.
+// Source: Adinets and Merrill, "Onesweep" (2022); Merrill and Grimshaw, "High performance and scalable
+// radix sorting" (2011).
+#pragma once
+
+#include <lookback/kernels/device/radix_runs.cuh>
+
+namespace lookback::device {
+
+/// Shared memory of a block that sorts tiles.
+template <class P>
+struct radix_shared {
+    block::rank_cell cells[P::warps][digits];
+    alignas(16) unsigned char stage[P::stage_items * P::staged_bytes];
+    tile_runs runs;
+    alignas(8) std::uint32_t before[digits];  ///< items of the digit in earlier tiles
+    index_t tile;
+};
+
+template <class P, class Key, class Value>
+class radix_tile {
+public:
+    using shared_memory = radix_shared<P>;
+    using place_type = digit_place<Key>;
+
+    __device__ __forceinline__ radix_tile(shared_memory& shared, int size)
+        : shared_(shared), size_(size), first_(arch::warp() * P::rows * arch::warp_lanes + arch::lane()) {}
+
+    /// Keys of the tile, which starts at `from`.
+    __device__ __forceinline__ void load_keys(const Key* from) { load(from, keys_); }
+
+    /// Ranks the keys inside their warps, and counts the tile's digits: shared.runs.counts, after a barrier.
+    __device__ __forceinline__ void rank(const place_type& place) {
+        block::warp_ranks ranks(shared_.cells[arch::warp()]);
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
+            set_slot(row, ranks.rank(digit));
+            if (row % 4 == 0) ranks.look_at_crowding();
+        }
+        arch::sync_block();  // all warps' counts are written
+        const int digit = static_cast<int>(threadIdx.x);
+        if (digit < digits) {
+            std::uint32_t count = 0;
+#pragma unroll
+            for (int warp = 0; warp < P::warps; ++warp) count += shared_.cells[warp][digit].count;
+            if (digit == static_cast<int>(place.mask)) {
+                count -= static_cast<std::uint32_t>(P::tile_items - size_);
+            }
+            shared_.runs.counts[digit] = count;
+        }
+    }
+
+    /// Lays the runs of the digits out in slots; thread d (< 256) passes where its digit's run begins
+    /// in the output. Ends in a barrier.
+    __device__ __forceinline__ void lay_out(index_t run_begin) {
+        std::uint32_t slot = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
+        const int digit = static_cast<int>(threadIdx.x);
+        if (digit < digits) {
+#pragma unroll
+            for (int warp = 0; warp < P::warps; ++warp) {
+                const std::uint32_t here = shared_.cells[warp][digit].count;
+                shared_.cells[warp][digit].count = slot;
+                slot += here;
+            }
+        }
+        arch::sync_block();  // the runs and the warps' slots are written
+    }
+
+    /// Puts the keys into their slots. Ends in a barrier.
+    __device__ __forceinline__ void stage_keys(const place_type& place) {
+        const block::rank_cell* cells = shared_.cells[arch::warp()];
+        Key* stage = staged<Key>();
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
+            const std::uint32_t slot = cells[digit].count + slot_of(row);
+            set_slot(row, slot);
+            stage[slot] = keys_[row];
+        }
+        arch::sync_block();  // keys are staged
+    }
+
+    /// Writes the staged keys to their places, or nowhere where `to` is null, and remembers the digits.
+    __device__ __forceinline__ void write_keys(const place_type& place, Key* to) {
+        const Key* stage = staged<Key>();
+        filled_ = 0;
+#pragma unroll
+        for (int round = 0; round < P::rounds; ++round) {
+            const auto slot = static_cast<std::uint32_t>(round * P::threads) + threadIdx.x;
+            if (P::stage_items % P::threads != 0 && slot >= P::stage_items) break;
+            const Key key = stage[slot];
+            const std::uint32_t digit = place(key);
+            const bool filled = shared_.runs.holds(slot, digit);
+            if (filled && to != nullptr) to[shared_.runs.offsets[digit] + slot] = key;
+            if constexpr (has_value<Value>) {
+                filled_ |= std::uint32_t{filled} << round;
+                std::uint32_t& packed = digits_[round / 4];
+                if (round % 4 == 0) packed = 0;
+                packed |= digit << (round % 4 * 8);
+            }
+        }
+    }
+
+    /// Values of the tile; without `from`, their positions from `index` on.
+    __device__ __forceinline__ void load_values(const Value* from, index_t index) {
+        if (from != nullptr) {
+            load(from, values_);
+        } else if constexpr (std::is_integral_v<Value>) {
+#pragma unroll
+            for (int row = 0; row < P::rows; ++row) {
+                values_[row] = static_cast<Value>(index + first_ + row * arch::warp_lanes);
+            }
+        }
+    }
+
+    /// After write_keys(), by all threads of the block.
+    __device__ __forceinline__ void move_values(Value* to) {
+        arch::sync_block();  // staged keys are read
+        Value* stage = staged<Value>();
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) stage[slot_of(row)] = values_[row];
+        arch::sync_block();  // values are staged
+#pragma unroll
+        for (int round = 0; round < P::rounds; ++round) {
+            const auto slot = static_cast<std::uint32_t>(round * P::threads) + threadIdx.x;
+            if ((filled_ >> round & 1) == 0) continue;
+            const std::uint32_t digit = digits_[round / 4] >> (round % 4 * 8) & 0xffU;
+            to[shared_.runs.offsets[digit] + slot] = stage[slot];
+        }
+    }
+
+private:
+    static_assert(P::rounds <= 32, "filled_ has a bit a round");
+    static_assert(P::stage_items < 1 << 16, "slots are kept in 16 bits");
+
+    template <class T>
+    __device__ __forceinline__ T* staged() {
+        return reinterpret_cast<T*>(shared_.stage);
+    }
+    __device__ __forceinline__ bool is_item(int row) const {
+        return first_ + row * arch::warp_lanes < size_;
+    }
+    template <class T>
+    __device__ __forceinline__ void load(const T* from, T (&items)[P::rows]) {
+        if (size_ == P::tile_items) {
+#pragma unroll
+            for (int row = 0; row < P::rows; ++row) {
+                items[row] = from[first_ + row * arch::warp_lanes];
+            }
+        } else {
+#pragma unroll
+            for (int row = 0; row < P::rows; ++row) {
+                items[row] = T{};
+                if (is_item(row)) items[row] = from[first_ + row * arch::warp_lanes];
+            }
+        }
+    }
+    __device__ __forceinline__ std::uint32_t slot_of(int row) const {
+        return row % 2 == 0 ? slots_[row / 2] & 0xffffU : slots_[row / 2] >> 16;
+    }
+    __device__ __forceinline__ void set_slot(int row, std::uint32_t slot) {
+        std::uint32_t& pair = slots_[row / 2];
+        pair = row % 2 == 0 ? (pair & 0xffff0000U) | slot : (pair & 0xffffU) | slot << 16;
+    }
+
+    shared_memory& shared_;
+    int size_;
+    int first_;  ///< the thread's first item
+    Key keys_[P::rows];
+    Value values_[P::rows];
+    std::uint32_t slots_[(P::rows + 1) / 2] = {};
+    std::uint32_t digits_[(P::rounds + 3) / 4] = {};
+    std::uint32_t filled_ = 0;
+};
+
+}  // namespace lookback::device

@@ -1,0 +1,280 @@
+// The radix sort kernels against std::stable_sort: every width, key type, direction and place of
+// NaNs, values of each size, indices, parts of the bits, every shape of data, sizes around warps,
+// blocks and tiles, red zones, and one workspace for sorts of many sizes.
+#include "support/device_array.cuh"
+#include "support/reference.hpp"
+
+#include <lookback/kernels/device/radix_sort.cuh>
+
+namespace lookback::test {
+namespace {
+
+using core::index_t;
+using core::key_kind;
+
+constexpr int red_zone_items = 16;
+constexpr unsigned char poison = 0xC3;
+
+struct wide_value {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+template <class Key>
+constexpr key_kind kind_of() {
+    if constexpr (!std::is_integral_v<Key>) return key_kind::floating;
+    return std::is_signed_v<Key> ? key_kind::signed_integer : key_kind::unsigned_integer;
+}
+
+template <class Key>
+device::radix_order<bits_of<Key>> order_of(const sort_options& options) {
+    device::radix_order<bits_of<Key>> order{core::make_key_order<bits_of<Key>>(
+        kind_of<Key>(), options.order.descending, options.order.nan_first)};
+    order.begin_bit = options.begin_bit;
+    if (options.end_bit != 0) order.end_bit = options.end_bit;
+    return order;
+}
+
+/// An array between red zones, `shift` items off alignment.
+template <class T>
+class guarded {
+public:
+    guarded(const std::vector<T>& items, int shift)
+        : size_(items.size()), before_(red_zone_items + shift), zone_(size_ + before_ + red_zone_items) {
+        zone_.fill_bytes(poison);
+        if (size_ == 0) return;
+        require(cudaMemcpy(data(), items.data(), size_ * sizeof(T), cudaMemcpyDefault), "upload");
+    }
+    T* data() const { return zone_.data() + before_; }
+    /// The items, once both zones are found whole.
+    std::vector<T> checked(const std::string& what) const {
+        const std::vector<T> all = zone_.host();
+        const auto* bytes = reinterpret_cast<const unsigned char*>(all.data());
+        std::size_t bad = 0;
+        for (std::size_t b = 0; b < all.size() * sizeof(T); ++b) {
+            const bool inside = b >= before_ * sizeof(T) && b < (before_ + size_) * sizeof(T);
+            bad += !inside && bytes[b] != poison;
+        }
+        EXPECT_EQ(bad, 0U) << what << ": red zone";
+        return {all.begin() + static_cast<std::ptrdiff_t>(before_),
+                all.begin() + static_cast<std::ptrdiff_t>(before_ + size_)};
+    }
+
+private:
+    std::size_t size_;
+    std::size_t before_;
+    device_array<T> zone_;
+};
+
+template <class T>
+T value_of(std::size_t i) {
+    if constexpr (std::is_same_v<T, wide_value>) {
+        return {i * 0x9e3779b97f4a7c15U, ~i};
+    } else {
+        return static_cast<T>(i * 0x9e3779b97f4a7c15U + 1);
+    }
+}
+
+std::string describe(const std::string& what, std::size_t n, const sort_options& options) {
+    return what + ", n = " + std::to_string(n) + (options.order.descending ? ", descending" : "") +
+           (options.order.nan_first ? ", NaN first" : "") + ", bits " +
+           std::to_string(options.begin_bit) + " to " + std::to_string(options.end_bit);
+}
+
+/// One workspace for all sorts of a test, never cleaned in between.
+class Sorter {
+public:
+    explicit Sorter(std::size_t bytes) : memory_(bytes) {
+        memory_.fill_bytes(0x5A);
+        workspace_ = {memory_.data(), memory_.size()};
+        require(device::prepare(workspace_, nullptr), "prepare");
+    }
+
+    template <class Key>
+    void keys(const std::vector<Key>& in, const sort_options& options, const std::string& what,
+              int shift = 0) {
+        using Bits = bits_of<Key>;
+        guarded<Key> sorted(in, shift);
+        guarded<Key> other(std::vector<Key>(in.size()), shift);
+        require(device::sort_keys(workspace_, as_bits<Bits>(sorted.data()),
+                                  as_bits<Bits>(other.data()), count(in),
+                                  order_of<Key>(options), nullptr),
+                "sort_keys");
+        const std::string name = describe(what, in.size(), options);
+        other.checked(name);
+        expect_taken(sorted.checked(name), in, stable_order(std::span<const Key>(in), options),
+                     name);
+    }
+
+    template <class Value, class Key>
+    void pairs(const std::vector<Key>& in, const sort_options& options, const std::string& what) {
+        using Bits = bits_of<Key>;
+        std::vector<Value> values(in.size());
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<Value>(i);
+        guarded<Key> sorted(in, 0);
+        guarded<Key> other(in, 0);
+        guarded<Value> moved(values, 0);
+        guarded<Value> other_values(values, 0);
+        require(device::sort_pairs(workspace_, as_bits<Bits>(sorted.data()),
+                                   as_bits<Bits>(other.data()), moved.data(), other_values.data(),
+                                   count(in), order_of<Key>(options), nullptr),
+                "sort_pairs");
+        const std::string name = describe(what, in.size(), options);
+        const auto order = stable_order(std::span<const Key>(in), options);
+        other.checked(name);
+        other_values.checked(name);
+        expect_taken(sorted.checked(name), in, order, name + ", keys");
+        expect_taken(moved.checked(name), values, order, name + ", values");
+    }
+
+    template <class Index, class Key>
+    void index(const std::vector<Key>& in, const sort_options& options, const std::string& what) {
+        using Bits = bits_of<Key>;
+        guarded<Key> keys(in, 0);
+        guarded<Key> first(in, 0);
+        guarded<Key> second(in, 0);
+        const std::vector<Index> room(in.size());
+        guarded<Index> index(room, 0);
+        guarded<Index> other(room, 0);
+        require(device::argsort<Bits, Index>(
+                    workspace_, as_bits<Bits>(keys.data()), as_bits<Bits>(first.data()),
+                    as_bits<Bits>(second.data()), index.data(), other.data(), count(in),
+                    order_of<Key>(options), nullptr),
+                "argsort");
+        const std::string name = describe(what, in.size(), options);
+        const auto order = stable_order(std::span<const Key>(in), options);
+        const std::vector<Index> got = index.checked(name);
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            wrong += got[i] != static_cast<Index>(order[i]);
+        }
+        EXPECT_EQ(wrong, 0U) << name;
+        EXPECT_EQ(first_difference(std::span<const Key>(keys.checked(name)),
+                                   std::span<const Key>(in)),
+                  in.size())
+            << name << ": keys were written";
+    }
+
+private:
+    template <class Bits, class Key>
+    static Bits* as_bits(Key* keys) {
+        return reinterpret_cast<Bits*>(keys);
+    }
+    template <class Key>
+    static index_t count(const std::vector<Key>& in) {
+        return static_cast<index_t>(in.size());
+    }
+    template <class T>
+    static void expect_taken(const std::vector<T>& got, const std::vector<T>& from,
+                             const std::vector<std::int64_t>& order, const std::string& name) {
+        const std::vector<T> expected = taken_by(std::span<const T>(from), order);
+        EXPECT_EQ(first_difference(std::span<const T>(got), std::span<const T>(expected)),
+                  expected.size())
+            << name;
+    }
+
+    device_array<unsigned char> memory_;
+    device::radix_workspace workspace_;
+};
+
+constexpr sort_options plain[] = {{{false, false}}, {{true, false}}};
+constexpr sort_options with_nans[] = {
+    {{false, false}}, {{true, false}}, {{false, true}}, {{true, true}}};
+
+template <class Key>
+std::span<const sort_options> orders_of() {
+    if constexpr (std::is_integral_v<Key>) return plain;
+    return with_nans;
+}
+
+constexpr std::size_t workspace_bytes = std::size_t{4} << 20;
+
+template <class Key>
+class RadixSort : public CudaTest {};
+using key_types =
+    testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, float16, std::uint32_t,
+                   std::int32_t, float, std::uint64_t, std::int64_t, double>;
+TYPED_TEST_SUITE(RadixSort, key_types);
+
+TYPED_TEST(RadixSort, EveryShapeAndOrder) {
+    Sorter sorter(workspace_bytes);
+    const std::size_t n = by_device(30011, 13001, 4001);
+    for (const auto shape : all_distributions) {
+        const auto keys = generate<TypeParam>(shape, n);
+        for (const auto& options : orders_of<TypeParam>()) {
+            sorter.keys(keys, options, std::string(name_of(shape)));
+        }
+    }
+}
+
+TYPED_TEST(RadixSort, ValuesAndIndices) {
+    Sorter sorter(workspace_bytes);
+    const std::size_t n = by_device(20011, 9001, 1501);
+    int which = 0;
+    for (const auto shape : all_distributions) {
+        const auto keys = generate<TypeParam>(shape, n);
+        const auto orders = orders_of<TypeParam>();
+        const sort_options& options = orders[static_cast<std::size_t>(which++) % orders.size()];
+        const std::string name(name_of(shape));
+        sorter.pairs<std::uint32_t>(keys, options, name + ", 4 bytes");
+        sorter.pairs<std::uint64_t>(keys, options, name + ", 8 bytes");
+        sorter.pairs<wide_value>(keys, options, name + ", 16 bytes");
+        sorter.index<std::uint32_t>(keys, options, name + ", u32 index");
+        sorter.index<std::uint64_t>(keys, options, name + ", u64 index");
+    }
+}
+
+TYPED_TEST(RadixSort, SizesAroundBoundaries) {
+    Sorter sorter(workspace_bytes);
+    using policy = tuning::radix_policy<bits_of<TypeParam>, tuning::no_value>;
+    auto sizes = boundary_sizes(policy::tile_items, by_device(7, 4, 1));
+    sizes = fewer_if_sanitized(sizes, 7);
+    for (const std::size_t n : sizes) {
+        const auto keys = generate<TypeParam>(distribution::uniform, n, n + 1);
+        sorter.keys(keys, plain[n % 2], "uniform", static_cast<int>(n % 3));
+    }
+}
+
+template <class Key>
+class RadixSortBits : public CudaTest {};
+using integer_types = testing::Types<std::uint8_t, std::int16_t, std::uint32_t, std::int64_t>;
+TYPED_TEST_SUITE(RadixSortBits, integer_types);
+
+TYPED_TEST(RadixSortBits, KeysEqualInTheRangeKeepTheirOrder) {
+    Sorter sorter(workspace_bytes);
+    constexpr int width = 8 * sizeof(TypeParam);
+    const auto keys = generate<TypeParam>(distribution::uniform, by_device(30003, 5003, 1003));
+    for (const auto& [begin, end] : std::vector<std::pair<int, int>>{
+             {0, 1}, {0, width - 1}, {1, width}, {3, width / 2}, {width - 1, width}}) {
+        for (const bool descending : {false, true}) {
+            const sort_options options{{descending, false}, begin, end};
+            sorter.keys(keys, options, "bits");
+            sorter.index<std::uint32_t>(keys, options, "bits, index");
+        }
+    }
+}
+
+class RadixSortTiles : public CudaTest {};
+
+TEST_F(RadixSortTiles, EverySizeFromOneTileToTwo) {
+    Sorter sorter(workspace_bytes);
+    using policy = tuning::radix_policy<std::uint64_t, std::uint64_t>;
+    for (const std::size_t n :
+         one_tile_to_two(policy::tile_items, static_cast<std::size_t>(by_device(37, 1501, 4001)))) {
+        const auto keys = generate<std::uint64_t>(distribution::skewed_exponents, n, n + 1);
+        sorter.pairs<std::uint64_t>(keys, plain[n % 2], "skewed");
+    }
+}
+
+TEST_F(RadixSortTiles, SmallWorkspaceIsRefused) {
+    device_array<std::uint32_t> keys(100);
+    device_array<unsigned char> memory(256);
+    EXPECT_EQ(cudaErrorInvalidValue,
+              device::sort_keys<std::uint32_t>(
+                  {memory.data(), memory.size()}, keys.data(), keys.data(), 100,
+                  {core::make_key_order<std::uint32_t>(key_kind::unsigned_integer, false, false)},
+                  nullptr));
+}
+
+}  // namespace
+}  // namespace lookback::test
