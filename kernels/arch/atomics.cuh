@@ -21,6 +21,11 @@ __device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits
     atomicOr(word, bits);
 }
 
+/// Makes the word at least `value`.
+__device__ __forceinline__ void raise_to(std::uint32_t* word, std::uint32_t value) {
+    atomicMax(word, value);
+}
+
 __device__ __forceinline__ int bit_count(std::uint32_t mask) {
     return __popc(mask);
 }

@@ -13,6 +13,22 @@ namespace lookback::block {
 inline constexpr int digit_bits = 8;
 inline constexpr int digits = 1 << digit_bits;
 
+/// Numbers below 2^16, two in a register: the ranks and slots of a thread's items.
+template <int Count>
+class packed_numbers {
+public:
+    __device__ __forceinline__ std::uint32_t get(int i) const {
+        return i % 2 == 0 ? pairs_[i / 2] & 0xffffU : pairs_[i / 2] >> 16;
+    }
+    __device__ __forceinline__ void set(int i, std::uint32_t number) {
+        std::uint32_t& pair = pairs_[i / 2];
+        pair = i % 2 == 0 ? (pair & 0xffff0000U) | number : (pair & 0xffffU) | number << 16;
+    }
+
+private:
+    std::uint32_t pairs_[(Count + 1) / 2] = {};
+};
+
 /// What a warp knows of one digit.
 struct alignas(8) rank_cell {
     std::uint32_t lanes;  ///< of the row in hand; none between rows
@@ -75,6 +91,39 @@ private:
     std::uint32_t lanes_ = 0;
     bool crowded_ = false;
 };
+
+/// Whether many lanes have the digit of lane 0; all lanes call it, the answer is the same in all.
+__device__ __forceinline__ bool is_crowded(std::uint32_t digit) {
+    const std::uint32_t like_first = arch::ballot(digit == arch::shuffle(digit, 0));
+    return arch::bit_count(like_first) >= 8;
+}
+
+/// Adds the warp's digits to the block's counts; the caller says whether the row may be crowded.
+__device__ __forceinline__ void count_row(std::uint32_t* counts, std::uint32_t digit,
+                                          bool crowded) {
+    if (!crowded) {
+        arch::count_up(counts + digit);
+        return;
+    }
+    const std::uint32_t peers = peers_by_ballots(digit);
+    if (core::highest_bit(peers) == arch::lane()) {
+        arch::count_up(counts + digit, static_cast<std::uint32_t>(arch::bit_count(peers)));
+    }
+}
+
+/// Takes a slot of each lane's digit from the block's cursors: items of a digit in no given order.
+__device__ __forceinline__ std::uint32_t take_slots(std::uint32_t* cursors, std::uint32_t digit,
+                                                    bool crowded) {
+    if (!crowded) return arch::fetch_add(cursors + digit, 1);
+    const std::uint32_t peers = peers_by_ballots(digit);
+    const int leader = core::highest_bit(peers);
+    std::uint32_t first = 0;
+    if (leader == arch::lane()) {
+        first = arch::fetch_add(cursors + digit, static_cast<std::uint32_t>(arch::bit_count(peers)));
+    }
+    return arch::shuffle(first, leader) +
+           static_cast<std::uint32_t>(arch::bit_count(peers & arch::lanes_below()));
+}
 
 /// Exclusive sum over the 256 values of the block's first 256 threads; `totals` is shared memory for
 /// eight words. All threads of the block call it; the others' values do not count.

@@ -141,6 +141,15 @@ LOOKBACK_HD inline int highest_bit(std::uint32_t mask) {
 #endif
 }
 
+/// The same for 64 bits.
+LOOKBACK_HD inline int highest_bit_64(std::uint64_t mask) {
+#if defined(__CUDA_ARCH__)
+    return 63 - __clzll(static_cast<long long>(mask));
+#else
+    return 63 - __builtin_clzll(mask);
+#endif
+}
+
 /// The combination of all tiles before `tile` (tile >= 1).
 ///
 /// Every poll reloads the whole window and stops at the nearest prefix; `waiter.stalled(t, polls)`

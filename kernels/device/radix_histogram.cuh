@@ -3,22 +3,10 @@
 // Invariant: leaves the counters of the workspace as it found them, zero.
 #pragma once
 
-#include <lookback/kernels/device/radix_plan.cuh>
+#include <lookback/kernels/device/radix_watch.cuh>
 #include <lookback/kernels/tile/lane_vector.cuh>
 
 namespace lookback::device {
-
-/// Whether neighbours are in order, as far as one thread saw.
-struct order_watch {
-    bool descends = false;
-    bool not_falls = false;
-
-    template <class Key>
-    __device__ __forceinline__ void see(Key earlier, Key later) {
-        descends = descends || later < earlier;
-        not_falls = not_falls || later >= earlier;
-    }
-};
 
 template <class Key>
 struct histogram_shared {
@@ -40,14 +28,6 @@ __device__ __forceinline__ void count_digits(const radix_shape& shape, Key order
             width < block::digit_bits ? (1U << width) - 1 : static_cast<std::uint32_t>(digits - 1);
         arch::count_up(&shared.counts[place][static_cast<std::uint32_t>(ordered >> shift) & mask]);
     }
-}
-
-/// The part of an ordered key that the sort looks at, as a number.
-template <class Key>
-__device__ __forceinline__ Key looked_at(const radix_shape& shape, Key ordered) {
-    constexpr int width = 8 * static_cast<int>(sizeof(Key));
-    const int above = width - shape.end_bit;
-    return static_cast<Key>(static_cast<Key>(ordered << above) >> (above + shape.begin_bit));
 }
 
 /// A whole vector of keys at `at`, whose number is a multiple of the vector's items.
@@ -76,7 +56,8 @@ __device__ __forceinline__ void count_vector(const radix_shape& shape, const til
 template <class Key>
 __global__ void __launch_bounds__(tuning::histogram_threads, tuning::histogram_blocks_per_sm)
     radix_histogram(const Key* keys, radix_shape shape, core::key_order<Key> order,
-                    radix_words words, bool aligned) {
+                    radix_words words, bool aligned, const std::uint64_t* wanted) {
+    if (wanted != nullptr && *wanted == 0) return;
     constexpr int threads = tuning::histogram_threads;
     constexpr int vectors = tuning::histogram_vectors;
     using vector = tile::lane_vector<Key>;
@@ -107,9 +88,7 @@ __global__ void __launch_bounds__(tuning::histogram_threads, tuning::histogram_b
                 count_vector(shape, items[v], order, keys, at * vector::items, watching, watch, shared);
             }
         }
-        if (watching) {
-            watching = arch::ballot(watch.descends) == 0 || arch::ballot(watch.not_falls) == 0;
-        }
+        if (watching) watching = watch.is_open();
     }
     for (index_t at = whole * vector::items + worker; at < shape.items; at += workers) {
         const Key ordered = order(keys[at]);
@@ -118,12 +97,7 @@ __global__ void __launch_bounds__(tuning::histogram_threads, tuning::histogram_b
             watch.see(looked_at(shape, ordered), looked_at(shape, order(keys[at + 1])));
         }
     }
-    const bool any_descends = arch::ballot(watch.descends) != 0;
-    const bool any_not_falls = arch::ballot(watch.not_falls) != 0;
-    if (arch::lane() == 0) {
-        if (any_descends) arch::exchange(&words.header->descends, 1);
-        if (any_not_falls) arch::exchange(&words.header->not_falls, 1);
-    }
+    tell(watch, *words.header);
     arch::sync_block();  // all keys are counted
     for (int i = thread; i < shape.places * digits; i += threads) {
         if (counts[i] != 0) arch::add(&words.header->histogram[0][0] + i, counts[i]);

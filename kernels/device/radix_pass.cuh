@@ -65,54 +65,75 @@ __device__ __forceinline__ void look_back(const radix_words& words, const pass_l
     }
 }
 
+/// Everything that the tiles of a launch have in common.
 template <class P, class Key, class Value>
-__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
-    radix_pass(const radix_buffers<Key, Value> buffers, const radix_shape shape,
-               const core::key_order<Key> order, const radix_words words,
-               const pass_launch launch) {
+struct pass_context {
+    const radix_buffers<Key, Value>& buffers;
+    const radix_shape& shape;
+    const radix_words& words;
+    const pass_launch& launch;
+    digit_place<Key> place;
+    int pass;
+    std::uint32_t turn;
+    radix_shared<P>& shared;
+};
+
+template <class P, class Key, class Value>
+__device__ __forceinline__ void sort_tile(const pass_context<P, Key, Value>& context) {
+    const auto& [buffers, shape, words, launch, place, pass, turn, shared] = context;
     const radix_plan& plan = words.header->plan;
-    const int pass = plan.order[launch.place];
-    if (pass < 0) return;
-    auto& shared = *reinterpret_cast<radix_shared<P>*>(arch::dynamic_shared());
-    const int thread = static_cast<int>(threadIdx.x);
-    if (thread == 0) {
-        shared.tile =
-            static_cast<index_t>(arch::add(words.ticket(launch.place, launch.portion), 1));
-    }
-    arch::sync_block();  // the ticket is written
     const index_t tile = shared.tile;
     const index_t begin = launch.begin + tile * P::tile_items;
-    const int size =
-        static_cast<int>(core::tile_shape{launch.items, P::tile_items}.size(tile));
-    const int shift = shape.begin_bit + launch.place * block::digit_bits;
-    const int width = shape.end_bit - shift;
-    const digit_place<Key> place{order, shift,
-                                 width < block::digit_bits ? (1U << width) - 1 : 0xffU};
-    const auto turn = static_cast<std::uint32_t>(
-        (pass * words.portions + launch.portion) % core::digit_turns + 1);
-
-    radix_tile<P, Key, Value> items(shared, size);
+    radix_tile<P, Key, Value> items(
+        shared, static_cast<int>(core::tile_shape{launch.items, P::tile_items}.size(tile)));
     items.load_keys(buffers.keys_from(pass) + begin);
     items.rank(place);
     arch::sync_block();  // counts are written
     look_back<P>(words, launch, turn, shared);
     arch::sync_block();  // what precedes the tile is written
     index_t run_begin = 0;
-    if (thread < digits) {
-        run_begin = words.base(launch.place, launch.portion)[thread] + shared.before[thread];
+    if (threadIdx.x < digits) {
+        run_begin = words.base(launch.place, launch.portion)[threadIdx.x] +
+                    shared.before[threadIdx.x];
     }
     items.lay_out(run_begin);
     items.stage_keys(place);
     if constexpr (has_value<Value>) {
         const bool makes = shape.makes_index && pass == 0;
-        const Value* from = makes       ? nullptr
-                            : pass == 0 ? buffers.values
-                                        : buffers.values_to(pass - 1, plan, shape);
+        const Value* from =
+            pass == 0 ? buffers.values : buffers.values_to(pass - 1, plan, shape);
         items.load_values(makes ? nullptr : from + begin, begin);
     }
     const bool keeps_keys = shape.in_place || pass + 1 < plan.passes;
     items.write_keys(place, keeps_keys ? buffers.keys_to(pass) : nullptr);
     if constexpr (has_value<Value>) items.move_values(buffers.values_to(pass, plan, shape));
+}
+
+/// As many blocks as run at once: those of a pass that is not needed are gone in microseconds.
+template <class P, class Key, class Value>
+__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
+    radix_pass(const radix_buffers<Key, Value> buffers, const radix_shape shape,
+               const core::key_order<Key> order, const radix_words words,
+               const pass_launch launch) {
+    const int pass = words.header->plan.order[launch.place];
+    if (pass < 0) return;
+    auto& shared = *static_cast<radix_shared<P>*>(arch::dynamic_shared());
+    const int shift = shape.begin_bit + launch.place * block::digit_bits;
+    const int width = shape.end_bit - shift;
+    const digit_place<Key> place{order, shift,
+                                 width < block::digit_bits ? (1U << width) - 1 : 0xffU};
+    const auto turn = static_cast<std::uint32_t>(
+        (pass * words.portions + launch.portion) % core::digit_turns + 1);
+    for (;;) {
+        if (threadIdx.x == 0) {
+            shared.tile =
+                static_cast<index_t>(arch::add(words.ticket(launch.place, launch.portion), 1));
+        }
+        arch::sync_block();  // the ticket is written
+        if (shared.tile >= launch.tiles) return;
+        sort_tile<P, Key, Value>({buffers, shape, words, launch, place, pass, turn, shared});
+        arch::sync_block();  // shared memory is read
+    }
 }
 
 inline constexpr int finish_threads = 512;

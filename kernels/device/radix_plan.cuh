@@ -30,6 +30,9 @@ struct radix_header {
     std::uint64_t histogram[most_places][digits];
     std::uint64_t descends;   ///< not 0: a key is less than the one before it
     std::uint64_t not_falls;  ///< not 0: a key is not less than the one before it
+    std::uint64_t ambiguous;  ///< not 0: keys that are equal may differ
+    std::uint64_t by_buckets;  ///< not 0: buckets are even enough to be sorted by a block each
+    std::uint64_t by_passes;   ///< not 0: they are not, or keys must stay in order: passes by digits
     std::uint64_t arrived;  ///< blocks of the histogram that are done
     radix_plan plan;
 };

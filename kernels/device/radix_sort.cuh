@@ -4,7 +4,9 @@
 // Source: Adinets and Merrill, "Onesweep" (2022); docs/decisions/0010-cuda-sort.md.
 #pragma once
 
+#include <lookback/kernels/device/radix_bucket_sort.cuh>
 #include <lookback/kernels/device/radix_histogram.cuh>
+#include <lookback/kernels/device/radix_partition.cuh>
 #include <lookback/kernels/device/radix_pass.cuh>
 #include <lookback/kernels/device/radix_workspace.cuh>
 
@@ -16,6 +18,8 @@ struct radix_order {
     core::key_order<Key> order;
     int begin_bit = 0;
     int end_bit = 8 * sizeof(Key);
+
+    bool is_whole() const { return begin_bit == 0 && end_bit == 8 * static_cast<int>(sizeof(Key)); }
 };
 
 inline cudaError_t multiprocessors(int& count) {
@@ -41,7 +45,9 @@ public:
           order_(order.order),
           stream_(stream) {}
 
-    cudaError_t run() {
+    /// Where `wanted` is not null, everything waits for what it points to: 0 means no sort.
+    cudaError_t run(const std::uint64_t* wanted = nullptr) {
+        wanted_ = wanted;
         if (!enough_) return cudaErrorInvalidValue;
         cudaError_t status = multiprocessors(sms_);
         if (status == cudaSuccess) status = count();
@@ -60,7 +66,7 @@ private:
         return arch::launch(radix_histogram<Key>,
                             {blocks(shape_.items, block_items, tuning::histogram_blocks_per_sm),
                              tuning::histogram_threads},
-                            stream_, buffers_.in, shape_, order_, words_, aligned);
+                            stream_, buffers_.in, shape_, order_, words_, aligned, wanted_);
     }
     cudaError_t pass(int place) {
         const auto kernel = radix_pass<policy, Key, Value>;
@@ -73,7 +79,8 @@ private:
             const pass_launch launch{place, portion, portions.begin(portion), items,
                                      core::tile_shape{items, policy::tile_items}.tiles()};
             status = arch::launch(kernel,
-                                  {static_cast<unsigned>(launch.tiles), policy::threads, bytes},
+                                  {blocks(launch.tiles, 1, policy::blocks_per_sm),
+                                   policy::threads, bytes},
                                   stream_, buffers_, shape_, order_, words_, launch);
         }
         return status;
@@ -97,12 +104,14 @@ private:
     core::key_order<Key> order_;
     cudaStream_t stream_;
     int sms_ = 0;
+    const std::uint64_t* wanted_ = nullptr;
 };
 
 template <class Key, class Value>
 cudaError_t sort_by_passes(const radix_workspace& workspace,
                            const radix_buffers<Key, Value>& buffers, index_t items,
-                           const radix_order<Key>& order, bool makes_index, cudaStream_t stream) {
+                           const radix_order<Key>& order, bool makes_index, cudaStream_t stream,
+                           const std::uint64_t* wanted = nullptr) {
     if (items <= 0) return cudaSuccess;
     const int bits = order.end_bit - order.begin_bit;
     const radix_shape shape{items,
@@ -111,19 +120,155 @@ cudaError_t sort_by_passes(const radix_workspace& workspace,
                             order.end_bit,
                             !makes_index,
                             makes_index};
-    return radix_launches<Key, Value>(workspace, buffers, shape, order, stream).run();
+    return radix_launches<Key, Value>(workspace, buffers, shape, order, stream).run(wanted);
+}
+
+/// Keys without order among equals: partitioned into buckets of some thousand keys, each sorted by one
+/// block; what that does not suit is left to passes by digits, as the device decides.
+template <class Key>
+class bucket_launches {
+public:
+    using partition = tuning::partition_policy<Key>;
+    using bucket = tuning::bucket_policy<Key>;
+
+    /// Whether n keys are too many for one block and few enough for buckets.
+    static constexpr bool suit(index_t n) {
+        return n > bucket::tile_items &&
+               n <= (tuning::bucket_items << tuning::most_bucket_bits) * 5 / 4;
+    }
+
+    /// Buckets of n keys: 4096 on average, or fewer.
+    static constexpr bucket_shape shape_of(index_t n) {
+        constexpr int least_bits = 4;
+        int bits = least_bits;
+        while (bits < tuning::most_bucket_bits && n > tuning::bucket_items << bits) ++bits;
+        return {bits, bits <= block::digit_bits ? bits : (bits + 1) / 2};
+    }
+
+    bucket_launches(radix_fixed_part& part, Key* keys, Key* other, index_t n, bucket_shape shape,
+                    const core::key_order<Key>& order, cudaStream_t stream)
+        : words_{part.words()},
+          header_(&part.header),
+          keys_(keys),
+          other_(other),
+          items_(n),
+          order_(order),
+          shape_(shape),
+          stream_(stream) {}
+
+    cudaError_t run() {
+        cudaError_t status = multiprocessors(sms_);
+        if (status == cudaSuccess) status = count();
+        if (status == cudaSuccess) {
+            status = arch::launch(bucket_plan<bucket>, {1, 1024}, stream_, items_, shape_, words_,
+                                  index_t{partition::tile_items}, header_);
+        }
+        if (status == cudaSuccess) status = first();
+        if (status == cudaSuccess && shape_.second_bits() > 0) status = second();
+        return status == cudaSuccess ? buckets() : status;
+    }
+
+private:
+    cudaError_t count() {
+        const std::size_t bytes = std::size_t{2} << shape_.bits;
+        const auto kernel = bucket_histogram<Key>;
+        const cudaError_t status =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 2 << tuning::most_bucket_bits);
+        if (status != cudaSuccess) return status;
+        constexpr index_t block_items = index_t{tuning::bucket_histogram_threads} *
+                                        tuning::histogram_vectors *
+                                        static_cast<index_t>(16 / sizeof(Key));
+        const index_t wanted = core::tile_shape{items_, block_items}.tiles();
+        const auto blocks = static_cast<unsigned>(wanted < sms_ ? wanted : sms_);
+        const bool aligned = reinterpret_cast<std::uintptr_t>(keys_) % 16 == 0;
+        return arch::launch(kernel, {blocks, tuning::bucket_histogram_threads, bytes}, stream_,
+                            keys_, items_, order_, shape_, words_, header_, aligned);
+    }
+    cudaError_t first() {
+        const auto kernel = partition_first<partition, Key>;
+        constexpr std::size_t bytes = sizeof(partition_shared<partition>);
+        const cudaError_t status = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+        if (status != cudaSuccess) return status;
+        const index_t tiles = core::tile_shape{items_, partition::tile_items}.tiles();
+        return arch::launch(kernel, {static_cast<unsigned>(tiles), partition::threads, bytes},
+                            stream_, keys_, other_, items_, order_, shape_, words_, header_);
+    }
+    cudaError_t second() {
+        const auto kernel = partition_second<partition, Key>;
+        constexpr std::size_t bytes = sizeof(partition_shared<partition>);
+        const cudaError_t status = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+        if (status != cudaSuccess) return status;
+        // Every first bucket may end in a short tile.
+        const index_t tiles = items_ / partition::tile_items + (index_t{1} << shape_.first_bits);
+        return arch::launch(kernel, {static_cast<unsigned>(tiles), partition::threads, bytes},
+                            stream_, other_, keys_, order_, shape_, words_, header_);
+    }
+    cudaError_t buckets() {
+        const auto kernel = sort_buckets<bucket, Key>;
+        constexpr std::size_t bytes = sizeof(bucket_shared<bucket, Key>);
+        const cudaError_t status = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+        if (status != cudaSuccess) return status;
+        const Key* from = shape_.second_bits() > 0 ? keys_ : other_;
+        return arch::launch(kernel,
+                            {static_cast<unsigned>(shape_.buckets()), bucket::threads, bytes},
+                            stream_, from, keys_, order_, words_, header_);
+    }
+
+    bucket_words words_;
+    radix_header* header_;
+    Key* keys_;
+    Key* other_;
+    index_t items_;
+    core::key_order<Key> order_;
+    bucket_shape shape_;
+    cudaStream_t stream_;
+    int sms_ = 0;
+};
+
+template <class Key>
+cudaError_t sort_in_one_block(Key* keys, index_t n, const radix_order<Key>& order,
+                              cudaStream_t stream) {
+    using bucket = tuning::bucket_policy<Key>;
+    const auto kernel = sort_one_block<bucket, Key>;
+    constexpr std::size_t bytes = sizeof(bucket_shared<bucket, Key>);
+    const cudaError_t status = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+    if (status != cudaSuccess) return status;
+    const bool stably = order.order.floating || !order.is_whole();
+    return arch::launch(kernel, {1, bucket::threads, bytes}, stream, keys, static_cast<int>(n),
+                        order.order, order.begin_bit, order.end_bit, stably);
 }
 
 /// Sorts n keys in place, stably; `other` is a buffer for n keys.
 ///
-/// Traffic: keys read once, then read and written once for each 8 bits that differ; sorted keys are
-/// only read. Stream: ordered, asynchronous. Extra memory: `other` and the workspace.
-/// Returns cudaErrorInvalidValue for a workspace that is too small.
+/// Traffic: even keys of 4 or 8 bytes are read once and then moved three times; others once for each 8
+/// bits that differ; sorted keys are only read. Stream: ordered, asynchronous. Extra memory: `other` and
+/// the workspace. Returns cudaErrorInvalidValue for a workspace that is too small.
 template <class Key>
 cudaError_t sort_keys(const radix_workspace& workspace, Key* keys, Key* other, index_t n,
                       const radix_order<Key>& order, cudaStream_t stream) {
-    return sort_by_passes<Key, no_value>(workspace, {keys, keys, other, nullptr, nullptr}, n,
-                                         order, false, stream);
+    if (n <= 1) return cudaSuccess;
+    if (workspace.bytes < radix_workspace_bytes<Key, no_value>(n)) return cudaErrorInvalidValue;
+    if (n <= tuning::bucket_policy<Key>::tile_items) {
+        return sort_in_one_block(keys, n, order, stream);
+    }
+    const radix_buffers<Key, no_value> buffers{keys, keys, other, nullptr, nullptr};
+    if constexpr (sizeof(Key) >= 4) {
+        if (order.is_whole() && bucket_launches<Key>::suit(n)) {
+            auto& part = *static_cast<radix_fixed_part*>(workspace.memory);
+            using launches = bucket_launches<Key>;
+            const cudaError_t status =
+                launches(part, keys, other, n, launches::shape_of(n), order.order, stream).run();
+            if (status != cudaSuccess) return status;
+            return sort_by_passes(workspace, buffers, n, order, false, stream,
+                                  &part.header.by_passes);
+        }
+    }
+    return sort_by_passes(workspace, buffers, n, order, false, stream);
 }
 
 /// Sorts n keys in place and moves their values (4, 8 or 16 bytes) with them, stably.

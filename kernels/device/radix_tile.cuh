@@ -38,14 +38,14 @@ public:
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
             const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
-            set_slot(row, ranks.rank(digit));
+            slots_.set(row, ranks.rank(digit));
             if (row % 4 == 0) ranks.look_at_crowding();
         }
         arch::sync_block();  // all warps' counts are written
         const int digit = static_cast<int>(threadIdx.x);
         if (digit < digits) {
             std::uint32_t count = 0;
-#pragma unroll
+#pragma unroll 4
             for (int warp = 0; warp < P::warps; ++warp) count += shared_.cells[warp][digit].count;
             if (digit == static_cast<int>(place.mask)) {
                 count -= static_cast<std::uint32_t>(P::tile_items - size_);
@@ -60,7 +60,7 @@ public:
         std::uint32_t slot = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
         const int digit = static_cast<int>(threadIdx.x);
         if (digit < digits) {
-#pragma unroll
+#pragma unroll 4
             for (int warp = 0; warp < P::warps; ++warp) {
                 const std::uint32_t here = shared_.cells[warp][digit].count;
                 shared_.cells[warp][digit].count = slot;
@@ -77,8 +77,8 @@ public:
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
             const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
-            const std::uint32_t slot = cells[digit].count + slot_of(row);
-            set_slot(row, slot);
+            const std::uint32_t slot = cells[digit].count + slots_.get(row);
+            slots_.set(row, slot);
             stage[slot] = keys_[row];
         }
         arch::sync_block();  // keys are staged
@@ -122,7 +122,7 @@ public:
         arch::sync_block();  // staged keys are read
         Value* stage = staged<Value>();
 #pragma unroll
-        for (int row = 0; row < P::rows; ++row) stage[slot_of(row)] = values_[row];
+        for (int row = 0; row < P::rows; ++row) stage[slots_.get(row)] = values_[row];
         arch::sync_block();  // values are staged
 #pragma unroll
         for (int round = 0; round < P::rounds; ++round) {
@@ -159,20 +159,12 @@ private:
             }
         }
     }
-    __device__ __forceinline__ std::uint32_t slot_of(int row) const {
-        return row % 2 == 0 ? slots_[row / 2] & 0xffffU : slots_[row / 2] >> 16;
-    }
-    __device__ __forceinline__ void set_slot(int row, std::uint32_t slot) {
-        std::uint32_t& pair = slots_[row / 2];
-        pair = row % 2 == 0 ? (pair & 0xffff0000U) | slot : (pair & 0xffffU) | slot << 16;
-    }
-
     shared_memory& shared_;
     int size_;
     int first_;  ///< the thread's first item
     Key keys_[P::rows];
     Value values_[P::rows];
-    std::uint32_t slots_[(P::rows + 1) / 2] = {};
+    block::packed_numbers<P::rows> slots_;
     std::uint32_t digits_[(P::rounds + 3) / 4] = {};
     std::uint32_t filled_ = 0;
 };

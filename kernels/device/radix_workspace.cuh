@@ -2,7 +2,7 @@
 // Invariant: prepared once (zero), then used by any number of sorts that fit, in stream order.
 #pragma once
 
-#include <lookback/kernels/device/radix_plan.cuh>
+#include <lookback/kernels/device/radix_buckets.cuh>
 
 #include <cstddef>
 
@@ -19,6 +19,21 @@ struct radix_workspace {
 inline cudaError_t prepare(const radix_workspace& workspace, cudaStream_t stream) {
     return cudaMemsetAsync(workspace.memory, 0, workspace.bytes, stream);
 }
+
+/// The part of a workspace that lies at the same place for sorts of any size: what must stay zero
+/// between them is never another one's scratch.
+struct radix_fixed_part {
+    static constexpr int buckets = 1 << tuning::most_bucket_bits;
+
+    radix_header header;
+    std::uint64_t counts[buckets / 2];
+    std::uint32_t begins[buckets + 1];
+    std::uint32_t cursors[buckets];
+    std::uint32_t first_cursors[digits];
+    std::uint32_t first_tiles[digits + 1];
+
+    bucket_words words() { return {counts, begins, cursors, first_cursors, first_tiles}; }
+};
 
 /// How a workspace for `items` items in tiles of `tile_items` is cut.
 struct radix_layout {
@@ -38,7 +53,7 @@ struct radix_layout {
         const index_t portion = items < tuning::portion_items ? items : tuning::portion_items;
         tile_words = core::tile_shape{portion, tile_items}.tiles() * (digits / 2);
         const auto launches = static_cast<std::size_t>(most_places * portions);
-        tickets_at = aligned(sizeof(radix_header));
+        tickets_at = aligned(sizeof(radix_fixed_part));
         bases_at = aligned(tickets_at + launches * sizeof(std::uint64_t));
         tiles_at = aligned(bases_at + launches * digits * sizeof(index_t));
         bytes = tiles_at + static_cast<std::size_t>(tile_words) * sizeof(std::uint64_t);
@@ -56,7 +71,7 @@ struct radix_layout {
 };
 
 /// Bytes of workspace for sorts of up to `items` items: 4 a digit and tile, that is 1.6 to 2.1 % of keys
-/// of 4 or 8 bytes alone and half of that with values of the same size, and 32 KiB.
+/// of 4 or 8 bytes alone and half of that with values of the same size, and 0.8 MiB.
 template <class Key, class Value>
 constexpr std::size_t radix_workspace_bytes(index_t items) {
     return radix_layout(items, tuning::radix_policy<Key, Value>::tile_items).bytes;

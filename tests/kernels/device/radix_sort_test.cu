@@ -254,6 +254,86 @@ TYPED_TEST(RadixSortBits, KeysEqualInTheRangeKeepTheirOrder) {
     }
 }
 
+/// Two levels of buckets at sizes that the emulated device can do, where n would ask for one.
+template <class Key>
+void sort_by_buckets(const std::vector<Key>& in, device::bucket_shape shape,
+                     const std::string& what) {
+    using Bits = bits_of<Key>;
+    const auto n = static_cast<index_t>(in.size());
+    device_array<unsigned char> memory(device::radix_workspace_bytes<Bits, tuning::no_value>(n));
+    const device::radix_workspace workspace{memory.data(), memory.size()};
+    require(device::prepare(workspace, nullptr), "prepare");
+    auto& part = *static_cast<device::radix_fixed_part*>(workspace.memory);
+    device_array<Key> keys(in);
+    device_array<Key> other(in.size());
+    auto* bits = reinterpret_cast<Bits*>(keys.data());
+    auto* other_bits = reinterpret_cast<Bits*>(other.data());
+    const auto order = order_of<Key>({});
+    for (int round = 0; round < 2; ++round) {
+        device_array<Key> again(in);
+        require(cudaMemcpy(keys.data(), again.data(), in.size() * sizeof(Key), cudaMemcpyDefault),
+                "copy");
+        require(device::bucket_launches<Bits>(part, bits, other_bits, n, shape, order.order, nullptr)
+                    .run(),
+                "bucket_launches");
+        require(device::sort_by_passes<Bits, tuning::no_value>(
+                    workspace, {bits, bits, other_bits, nullptr, nullptr}, n, order, false, nullptr,
+                    &part.header.by_passes),
+                "sort_by_passes");
+    }
+    std::vector<Key> expected(in);
+    std::stable_sort(expected.begin(), expected.end(),
+                     [](Key a, Key b) { return stands_before(a, b, sort_options{}); });
+    EXPECT_EQ(first_difference(std::span<const Key>(keys.host()), std::span<const Key>(expected)),
+              expected.size())
+        << what << ", " << shape.bits << " bits of buckets, n = " << in.size();
+}
+
+template <class Key>
+class RadixSortBuckets : public CudaTest {};
+using bucket_types = testing::Types<std::uint32_t, std::int32_t, float, std::uint64_t, double>;
+TYPED_TEST_SUITE(RadixSortBuckets, bucket_types);
+
+TYPED_TEST(RadixSortBuckets, EveryShape) {
+    const std::size_t n = by_device(70001, 20001, 9001);
+    for (const auto shape : all_distributions) {
+        const auto keys = generate<TypeParam>(shape, n);
+        for (const auto buckets : {device::bucket_shape{8, 4}, {4, 4}, {7, 3}, {1, 1}}) {
+            sort_by_buckets(keys, buckets, std::string(name_of(shape)));
+        }
+    }
+}
+
+TYPED_TEST(RadixSortBuckets, ManyLongRunsOfNeighbours) {
+    // Keys that agree in the bits that a bucket's fast passes look at, and differ below.
+    const std::size_t n = by_device(70001, 9001, 9001);
+    random_bits random(5);
+    std::vector<TypeParam> keys(n);
+    for (const std::uint64_t tops : {7U, 300U, 3000U}) {
+        for (auto& key : keys) {
+            const std::uint64_t bits = random() % tops * 0x9e3779b97f4a7c15U ^ random() % 512;
+            key = narrow<TypeParam>(static_cast<double>(bits >> 1));
+            if constexpr (std::is_integral_v<TypeParam>) {
+                key = static_cast<TypeParam>((bits & 511) | bits >> 20 << 12);
+            }
+        }
+        sort_by_buckets(keys, {4, 4}, "runs");
+    }
+}
+
+TYPED_TEST(RadixSortBuckets, ManyKeys) {
+    if (emulated_device) GTEST_SKIP() << "too many for the emulated device";
+    Sorter sorter(std::size_t{64} << 20);
+    for (const std::size_t n : {(std::size_t{1} << 20) + 1, (std::size_t{1} << 22) + 12345}) {
+        for (const auto shape : {distribution::uniform, distribution::zipf, distribution::reversed,
+                                 distribution::specials}) {
+            const auto keys = generate<TypeParam>(shape, n);
+            sorter.keys(keys, {}, std::string(name_of(shape)));
+            sorter.pairs<std::uint32_t>(keys, {}, std::string(name_of(shape)));
+        }
+    }
+}
+
 class RadixSortTiles : public CudaTest {};
 
 TEST_F(RadixSortTiles, EverySizeFromOneTileToTwo) {
