@@ -6,13 +6,14 @@
 
 namespace lookback::arch {
 
-/// Asks for `bytes` bytes (a multiple of 16) at a 16-byte aligned address of global memory to come
-/// into L2, by one instruction.
+/// Asks for `bytes` bytes (a multiple of 16) of global memory to come into L2, by one instruction of one
+/// thread; nothing where the address is not 16-byte aligned.
 __device__ __forceinline__ void prefetch_to_l2(const void* address, std::uint32_t bytes) {
 #if defined(LOOKBACK_EMULATED_DEVICE)
     static_cast<void>(address);
     static_cast<void>(bytes);
 #else
+    if (reinterpret_cast<std::uintptr_t>(address) % 16 != 0) return;
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(address), "r"(bytes));
 #endif
 }

@@ -4,6 +4,7 @@
 // Source: Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017).
 #pragma once
 
+#include <lookback/kernels/arch/prefetch.cuh>
 #include <lookback/kernels/device/radix_buckets.cuh>
 
 namespace lookback::device {
@@ -85,6 +86,15 @@ private:
     Key keys_[P::rows];
 };
 
+/// What another block will soon load: a whole tile, of [in, end).
+template <class P, class Key>
+__device__ __forceinline__ void prefetch_later_tile(const Key* in, const Key* end) {
+    const Key* later = in + tuning::prefetch_tiles * P::tile_items;
+    if (threadIdx.x == 0 && end - later >= P::tile_items) {
+        arch::prefetch_to_l2(later, P::tile_items * sizeof(Key));
+    }
+}
+
 template <class Key>
 __device__ __forceinline__ digit_place<Key> bucket_place(const core::key_order<Key>& order, int below,
                                                          int bits) {
@@ -101,6 +111,7 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     const core::tile_shape tiles{items, P::tile_items};
     const index_t tile = arch::block_number();
     partition_tile<P, Key> keys(shared, static_cast<int>(tiles.size(tile)));
+    prefetch_later_tile<P>(in + tiles.begin(tile), in + items);
     keys.load(in + tiles.begin(tile));
     keys.move(bucket_place(order, shape.first_bits, shape.first_bits), words.first_cursors, out);
 }
@@ -125,6 +136,7 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     const core::tile_shape tiles{to - from, P::tile_items};
     const index_t own = tile - words.first_tiles[first];
     partition_tile<P, Key> keys(shared, static_cast<int>(tiles.size(own)));
+    prefetch_later_tile<P>(in + from + tiles.begin(own), in + words.begins[shape.buckets()]);
     keys.load(in + from + tiles.begin(own));
     keys.move(bucket_place(order, shape.bits, second_bits), words.cursors + (first << second_bits),
               out);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <lookback/kernels/arch/launch.cuh>
+#include <lookback/kernels/arch/prefetch.cuh>
 #include <lookback/kernels/device/radix_plan.cuh>
 #include <lookback/kernels/tile/digit_window.cuh>
 
@@ -33,6 +34,8 @@ struct radix_buffers {
 /// Which launch this is.
 struct pass_launch {
     int place;
+    int shift;                 ///< the place's lowest bit
+    std::uint32_t digit_mask;  ///< 255, or less where fewer bits are left
     index_t portion;
     index_t begin;  ///< items of the portion: [begin, begin + items)
     index_t items;
@@ -47,12 +50,13 @@ __device__ __forceinline__ core::slot_array digit_slots(const radix_words& words
 /// Tells and learns what precedes the tile; the last tile tells the next portion.
 template <class P>
 __device__ __forceinline__ void look_back(const radix_words& words, const pass_launch& launch,
-                                          std::uint32_t turn, radix_shared<P>& shared) {
+                                          radix_shared<P>& shared) {
     const int pair = static_cast<int>(threadIdx.x);
     if (pair >= digits / 2) return;
     const core::digit_pair counts{shared.runs.counts[2 * pair], shared.runs.counts[2 * pair + 1]};
     const core::slot_array slots = digit_slots<P>(words, pair);
     const index_t tile = shared.tile;
+    const std::uint32_t turn = shared.common.turn;
     tile::publish_digits(slots, tile, turn, counts);
     const core::digit_pair before = tile::digits_before(slots, tile, turn, counts);
     shared.before[2 * pair] = before.even;
@@ -65,48 +69,66 @@ __device__ __forceinline__ void look_back(const radix_words& words, const pass_l
     }
 }
 
-/// Everything that the tiles of a launch have in common.
+/// Where the pass reads and writes.
+template <class Key, class Value>
+__device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>& buffers,
+                                                 const radix_shape& shape, const radix_words& words,
+                                                 const pass_launch& launch, int pass) {
+    const radix_plan& plan = words.header->plan;
+    const bool keeps_keys = shape.in_place || pass + 1 < plan.passes;
+    const Value* values_from =
+        pass == 0 ? buffers.values : buffers.values_to(pass - 1, plan, shape);
+    return {buffers.keys_from(pass),
+            keeps_keys ? buffers.keys_to(pass) : nullptr,
+            shape.makes_index && pass == 0 ? nullptr : values_from,
+            buffers.values_to(pass, plan, shape),
+            words.base(launch.place, launch.portion),
+            static_cast<std::uint32_t>((pass * words.portions + launch.portion) %
+                                           core::digit_turns +
+                                       1)};
+}
+
+/// What another block will soon load.
 template <class P, class Key, class Value>
-struct pass_context {
-    const radix_buffers<Key, Value>& buffers;
-    const radix_shape& shape;
-    const radix_words& words;
-    const pass_launch& launch;
-    digit_place<Key> place;
-    int pass;
-    std::uint32_t turn;
-    radix_shared<P>& shared;
-};
+__device__ __forceinline__ void prefetch_later_tile(const pass_launch& launch,
+                                                    const radix_shared<P>& shared) {
+    const index_t later = shared.tile + tuning::prefetch_tiles;
+    if (threadIdx.x != 0 || later + 1 >= launch.tiles) return;
+    const index_t begin = launch.begin + later * P::tile_items;
+    arch::prefetch_to_l2(static_cast<const Key*>(shared.common.keys_from) + begin,
+                         P::tile_items * sizeof(Key));
+    if constexpr (has_value<Value>) {
+        const auto* values = static_cast<const Value*>(shared.common.values_from);
+        if (values != nullptr) arch::prefetch_to_l2(values + begin, P::tile_items * sizeof(Value));
+    }
+}
 
 template <class P, class Key, class Value>
-__device__ __forceinline__ void sort_tile(const pass_context<P, Key, Value>& context) {
-    const auto& [buffers, shape, words, launch, place, pass, turn, shared] = context;
-    const radix_plan& plan = words.header->plan;
-    const index_t tile = shared.tile;
-    const index_t begin = launch.begin + tile * P::tile_items;
-    radix_tile<P, Key, Value> items(
-        shared, static_cast<int>(core::tile_shape{launch.items, P::tile_items}.size(tile)));
-    items.load_keys(buffers.keys_from(pass) + begin);
+__device__ __forceinline__ void sort_tile(const radix_words& words, const pass_launch& launch,
+                                          const core::key_order<Key>& order,
+                                          radix_shared<P>& shared) {
+    const tile_common& common = shared.common;
+    const core::tile_shape tiles{launch.items, P::tile_items};
+    const digit_place<Key> place{order, launch.shift, launch.digit_mask};
+    prefetch_later_tile<P, Key, Value>(launch, shared);
+    radix_tile<P, Key, Value> items(shared, static_cast<int>(tiles.size(shared.tile)));
+    items.load_keys(static_cast<const Key*>(common.keys_from) + launch.begin +
+                    tiles.begin(shared.tile));
     items.rank(place);
     arch::sync_block();  // counts are written
-    look_back<P>(words, launch, turn, shared);
+    look_back<P>(words, launch, shared);
     arch::sync_block();  // what precedes the tile is written
     index_t run_begin = 0;
-    if (threadIdx.x < digits) {
-        run_begin = words.base(launch.place, launch.portion)[threadIdx.x] +
-                    shared.before[threadIdx.x];
-    }
+    if (threadIdx.x < digits) run_begin = common.base[threadIdx.x] + shared.before[threadIdx.x];
     items.lay_out(run_begin);
     items.stage_keys(place);
     if constexpr (has_value<Value>) {
-        const bool makes = shape.makes_index && pass == 0;
-        const Value* from =
-            pass == 0 ? buffers.values : buffers.values_to(pass - 1, plan, shape);
-        items.load_values(makes ? nullptr : from + begin, begin);
+        const auto* from = static_cast<const Value*>(common.values_from);
+        const index_t begin = launch.begin + tiles.begin(shared.tile);
+        items.load_values(from == nullptr ? nullptr : from + begin, begin);
     }
-    const bool keeps_keys = shape.in_place || pass + 1 < plan.passes;
-    items.write_keys(place, keeps_keys ? buffers.keys_to(pass) : nullptr);
-    if constexpr (has_value<Value>) items.move_values(buffers.values_to(pass, plan, shape));
+    items.write_keys(place, static_cast<Key*>(common.keys_to));
+    if constexpr (has_value<Value>) items.move_values(static_cast<Value*>(common.values_to));
 }
 
 /// As many blocks as run at once: those of a pass that is not needed are gone in microseconds.
@@ -115,15 +137,12 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     radix_pass(const radix_buffers<Key, Value> buffers, const radix_shape shape,
                const core::key_order<Key> order, const radix_words words,
                const pass_launch launch) {
-    const int pass = words.header->plan.order[launch.place];
-    if (pass < 0) return;
     auto& shared = *static_cast<radix_shared<P>*>(arch::dynamic_shared());
-    const int shift = shape.begin_bit + launch.place * block::digit_bits;
-    const int width = shape.end_bit - shift;
-    const digit_place<Key> place{order, shift,
-                                 width < block::digit_bits ? (1U << width) - 1 : 0xffU};
-    const auto turn = static_cast<std::uint32_t>(
-        (pass * words.portions + launch.portion) % core::digit_turns + 1);
+    {
+        const int pass = words.header->plan.order[launch.place];
+        if (pass < 0) return;
+        if (threadIdx.x == 0) shared.common = common_of(buffers, shape, words, launch, pass);
+    }
     for (;;) {
         if (threadIdx.x == 0) {
             shared.tile =
@@ -131,7 +150,7 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
         }
         arch::sync_block();  // the ticket is written
         if (shared.tile >= launch.tiles) return;
-        sort_tile<P, Key, Value>({buffers, shape, words, launch, place, pass, turn, shared});
+        sort_tile<P, Key, Value>(words, launch, order, shared);
         arch::sync_block();  // shared memory is read
     }
 }

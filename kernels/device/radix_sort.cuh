@@ -76,7 +76,10 @@ private:
         const core::tile_shape portions{shape_.items, tuning::portion_items};
         for (index_t portion = 0; portion < layout_.portions && status == cudaSuccess; ++portion) {
             const index_t items = portions.size(portion);
-            const pass_launch launch{place, portion, portions.begin(portion), items,
+            const int shift = shape_.begin_bit + place * block::digit_bits;
+            const int width = shape_.end_bit - shift;
+            const std::uint32_t mask = width < block::digit_bits ? (1U << width) - 1 : 0xffU;
+            const pass_launch launch{place, shift, mask, portion, portions.begin(portion), items,
                                      core::tile_shape{items, policy::tile_items}.tiles()};
             status = arch::launch(kernel,
                                   {blocks(launch.tiles, 1, policy::blocks_per_sm),

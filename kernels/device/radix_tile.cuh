@@ -10,12 +10,24 @@
 
 namespace lookback::device {
 
+/// What the tiles of a launch have in common. In shared memory: held in registers from tile to tile it
+/// would spill.
+struct tile_common {
+    const void* keys_from;
+    void* keys_to;            ///< null: keys are not wanted
+    const void* values_from;  ///< null: values are positions
+    void* values_to;
+    const index_t* base;  ///< where each digit's items of the portion begin
+    std::uint32_t turn;
+};
+
 /// Shared memory of a block that sorts tiles.
 template <class P>
 struct radix_shared {
     block::rank_cell cells[P::warps][digits];
     alignas(16) unsigned char stage[P::stage_items * P::staged_bytes];
     tile_runs runs;
+    tile_common common;
     alignas(8) std::uint32_t before[digits];  ///< items of the digit in earlier tiles
     index_t tile;
 };

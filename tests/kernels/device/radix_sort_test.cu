@@ -324,13 +324,11 @@ TYPED_TEST(RadixSortBuckets, ManyLongRunsOfNeighbours) {
 TYPED_TEST(RadixSortBuckets, ManyKeys) {
     if (emulated_device) GTEST_SKIP() << "too many for the emulated device";
     Sorter sorter(std::size_t{64} << 20);
-    for (const std::size_t n : {(std::size_t{1} << 20) + 1, (std::size_t{1} << 22) + 12345}) {
-        for (const auto shape : {distribution::uniform, distribution::zipf, distribution::reversed,
-                                 distribution::specials}) {
-            const auto keys = generate<TypeParam>(shape, n);
-            sorter.keys(keys, {}, std::string(name_of(shape)));
-            sorter.pairs<std::uint32_t>(keys, {}, std::string(name_of(shape)));
-        }
+    const std::size_t n = (std::size_t{1} << 20) + 12345;
+    for (const auto shape : {distribution::uniform, distribution::zipf, distribution::specials}) {
+        const auto keys = generate<TypeParam>(shape, n);
+        sorter.keys(keys, {}, std::string(name_of(shape)));
+        sorter.pairs<std::uint32_t>(keys, {}, std::string(name_of(shape)));
     }
 }
 
