@@ -1,10 +1,10 @@
 #include "h5scan/job.hpp"
 
 #include "common/columns.hpp"
+#include "common/placed.hpp"
 #include "common/visit_type.hpp"
 #include "h5scan/convert.hpp"
 #include "h5scan/overflow.hpp"
-#include "h5scan/placed.hpp"
 
 #include <lookback/error.hpp>
 #include <lookback/order.hpp>

@@ -2,6 +2,7 @@
 
 #include "common/columns.hpp"
 #include "common/output_table.hpp"
+#include "common/placed.hpp"
 #include "common/visit_type.hpp"
 #include "h5sort/check.hpp"
 #include "h5sort/key_values.hpp"
@@ -24,7 +25,8 @@ namespace {
 
 class sort_job {
 public:
-    sort_job(const plan& planned, const request& wanted, const context& context, session& session);
+    sort_job(const plan& planned, const request& wanted, const context& work, const context& host,
+             session& session);
     void run();
 
 private:
@@ -33,6 +35,9 @@ private:
     void run_pairs();
     template <class Index>
     void run_index();
+    template <class Index>
+    void find_order(std::vector<sort_key> keys, std::span<const std::int64_t> segments,
+                    std::span<Index> index) const;
     template <class Index>
     void write_columns(std::span<const Index> index, key_values& keys, const held_column& rows);
 
@@ -47,7 +52,8 @@ private:
 
     const plan& plan_;
     const request& wanted_;
-    const context& context_;
+    const context& work_;  // sorts
+    const context& host_;  // memory and helpers of the host, whatever the backend
     session& session_;
     io::transfer_options transfer_;
     io::output_file output_;
@@ -72,13 +78,14 @@ std::uint64_t bytes_to_read(const plan& planned, const request& wanted) {
     return bytes;
 }
 
-sort_job::sort_job(const plan& planned, const request& wanted, const context& context,
-                   session& session)
+sort_job::sort_job(const plan& planned, const request& wanted, const context& work,
+                   const context& host, session& session)
     : plan_(planned),
       wanted_(wanted),
-      context_(context),
+      work_(work),
+      host_(host),
       session_(session),
-      transfer_{context.threads(), &session.counters, {}},
+      transfer_{host.threads(), &session.counters, {}},
       output_(wanted.output.target.file, wanted.output.mode),
       read_(session.timed.add("read", bytes_to_read(planned, wanted), &session.counters.bytes_in)),
       sort_(session.timed.add("sort", planned.key_bytes())),
@@ -120,7 +127,7 @@ void sort_job::run() {
 
 held_column sort_job::read_column(std::size_t c, io::form form) {
     const stage_scope scope(read_);
-    held_column column(context_, plan_.first().datasets()[c], form, plan_.rows);
+    held_column column(host_, plan_.first().datasets()[c], form, plan_.rows);
     for (const io::table& table : plan_.inputs) column.append(table.datasets()[c], transfer_);
     return column;
 }
@@ -135,8 +142,8 @@ void sort_job::make_targets(std::uint64_t rows) {
 
 buffer<std::uint8_t> sort_job::find_heads(std::span<const sort_key> keys,
                                           std::uint64_t rows) const {
-    buffer<std::uint8_t> heads(context_, rows);
-    mark_heads(context_, keys, heads.span());
+    buffer<std::uint8_t> heads(host_, rows);
+    mark_heads(host_, keys, heads.span());
     return heads;
 }
 
@@ -156,8 +163,9 @@ void sort_job::sort_keys_in_place(void* values) {
     const key_column& key = plan_.keys.front();
     const auto rows = static_cast<std::size_t>(plan_.rows);
     visit_type(key.number(), [&]<class T>() {
-        lookback::sort(context_, std::span<T>(static_cast<T*>(values), rows),
-                       sort_options{key.order, 0, 0});
+        const placed<T> there(work_, std::span<T>(static_cast<T*>(values), rows));
+        lookback::sort(work_, there.span(), sort_options{key.order, 0, 0});
+        there.fetch();
     });
 }
 
@@ -178,7 +186,7 @@ bool sort_job::stream_keys() {
         read_.finish();
         write_.start();
         make_targets(rows);
-        sink = std::make_unique<sorted_sink>(context_, targets_.front(), transfer_);
+        sink = std::make_unique<sorted_sink>(host_, targets_.front(), transfer_);
     };
     key_stream stream{key.number(), key.order, static_cast<std::size_t>(plan_.rows), plan_.block()};
     stream.read = [&](std::size_t first, std::size_t count, void* into) {
@@ -193,7 +201,7 @@ bool sort_job::stream_keys() {
     };
     const stage_scope reading(read_);
     const stage_scope sorting(sort_);
-    if (!sort_stream(context_, stream)) return false;
+    if (!sort_stream(host_, stream)) return false;
     sink->finish();
     write_.finish();
     sort_.done() += plan_.key_bytes();
@@ -212,7 +220,7 @@ void sort_job::run_keys() {
         const stage_scope scope(sort_);
         const sort_key whole{column.data(), key.number(), 0, key.order};
         if (wanted_.merge) {
-            require_sorted_inputs(plan_, context_, {whole});
+            require_sorted_inputs(plan_, host_, {whole});
         }
         sort_keys_in_place(column.data());
         if (wanted_.unique) {
@@ -230,8 +238,13 @@ void sort_job::sort_with_payload(void* keys, held_column& payload) {
     const key_column& key = plan_.keys.front();
     const auto rows = static_cast<std::size_t>(plan_.rows);
     visit_type(key.number(), [&]<class T>() {
-        sort_pairs(context_, std::span<T>(static_cast<T*>(keys), rows), payload.data(),
-                   payload.row_bytes(), sort_options{key.order, 0, 0});
+        const placed<T> keys_there(work_, std::span<T>(static_cast<T*>(keys), rows));
+        const placed<std::byte> there(
+            work_, std::span<std::byte>(payload.data(), rows * payload.row_bytes()));
+        sort_pairs(work_, keys_there.span(), there.span().data(), payload.row_bytes(),
+                   sort_options{key.order, 0, 0});
+        keys_there.fetch();
+        there.fetch();
     });
 }
 
@@ -239,7 +252,7 @@ void sort_job::run_pairs() {
     const key_column& key = plan_.keys.front();
     const std::size_t payload_column = key.payload();
     held_column payload = read_column(payload_column, io::form::stored);
-    key_values keys(plan_, context_, plan_.rows);
+    key_values keys(plan_, host_, plan_.rows);
     {
         const stage_scope scope(read_);
         keys.load(key.field ? &payload : nullptr, transfer_);
@@ -248,7 +261,7 @@ void sort_job::run_pairs() {
     {
         const stage_scope scope(sort_);
         const std::vector<sort_key> whole = keys.sort_keys();
-        if (wanted_.merge) require_sorted_inputs(plan_, context_, whole);
+        if (wanted_.merge) require_sorted_inputs(plan_, host_, whole);
         sort_with_payload(keys.data(0), payload);
         if (wanted_.unique) {
             const buffer<std::uint8_t> heads = find_heads(whole, rows);
@@ -268,30 +281,47 @@ void sort_job::run_pairs() {
 }
 
 template <class Index>
+void sort_job::find_order(std::vector<sort_key> keys, std::span<const std::int64_t> segments,
+                          std::span<Index> index) const {
+    std::vector<placed<const std::byte>> columns;
+    columns.reserve(keys.size());
+    for (sort_key& key : keys) {
+        const std::size_t bytes = key.string_bytes != 0 ? key.string_bytes : size_of(key.type);
+        columns.emplace_back(
+            work_, std::span(static_cast<const std::byte*>(key.data), index.size() * bytes));
+        key.data = columns.back().span().data();
+    }
+    const placed<Index> there(work_, index, false);
+    if (plan_.segments) {
+        const placed<const std::int64_t> offsets(work_, segments);
+        argsort_segments<Index>(work_, keys, offsets.span(), there.span());
+    } else {
+        argsort<Index>(work_, keys, there.span());
+    }
+    there.fetch();
+}
+
+template <class Index>
 void sort_job::run_index() {
     held_column rows;
     if (plan_.hold_rows) rows = read_column(0, io::form::stored);
-    key_values keys(plan_, context_, plan_.rows);
+    key_values keys(plan_, host_, plan_.rows);
     {
         const stage_scope scope(read_);
         keys.load(plan_.hold_rows ? &rows : nullptr, transfer_);
     }
     std::vector<std::int64_t> segments;
     if (plan_.segments) segments = read_segments(*plan_.segments, plan_.rows, {});
-    buffer<Index> index(context_, plan_.rows);
+    buffer<Index> index(host_, plan_.rows);
     std::uint64_t kept = plan_.rows;
     if (kept != 0) {
         const stage_scope scope(sort_);
         const std::vector<sort_key> all = keys.sort_keys();
-        if (wanted_.merge) require_sorted_inputs(plan_, context_, all);
-        if (plan_.segments) {
-            argsort_segments<Index>(context_, all, segments, index.span());
-        } else {
-            argsort<Index>(context_, all, index.span());
-        }
+        if (wanted_.merge) require_sorted_inputs(plan_, host_, all);
+        find_order<Index>(all, segments, index.span());
         if (wanted_.unique) {
-            const buffer<std::uint8_t> heads(context_, kept);
-            mark_heads<Index>(context_, all, kept, index.span(), heads.span());
+            const buffer<std::uint8_t> heads(host_, kept);
+            mark_heads<Index>(host_, all, kept, index.span(), heads.span());
             kept = keep_heads(heads, reinterpret_cast<std::byte*>(index.data()), sizeof(Index));
         }
         sort_.done() += plan_.key_bytes();
@@ -342,9 +372,9 @@ void sort_job::write_columns(std::span<const Index> index, key_values& keys,
 
 }  // namespace
 
-void run_sort(const plan& planned, const request& wanted, const context& context,
+void run_sort(const plan& planned, const request& wanted, const context& work, const context& host,
               session& session) {
-    sort_job(planned, wanted, context, session).run();
+    sort_job(planned, wanted, work, host, session).run();
 }
 
 }  // namespace lookback::apps::h5sort

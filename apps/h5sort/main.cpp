@@ -1,6 +1,5 @@
 // h5sort: sorts the values of a dataset, or the rows of a table, stably.
 #include "common/app.hpp"
-#include "common/cpu_context.hpp"
 #include "common/input.hpp"
 #include "common/session.hpp"
 #include "h5sort/check.hpp"
@@ -8,6 +7,8 @@
 #include "h5sort/plan.hpp"
 
 #include <fmt/format.h>
+
+#include <optional>
 
 namespace lookback::apps::h5sort {
 namespace {
@@ -36,22 +37,27 @@ exit_code run_check(const plan& planned, const request& wanted, const context& c
 exit_code run(const command_line& line) {
     const request wanted = read_request(line);
     session session("h5sort", wanted.common);
-    const context context = open_cpu_context(wanted.common, "h5sort sorts");
-    const plan planned = make_plan(wanted, context);
+    const context work({.backend = wanted.common.backend, .threads = wanted.common.threads});
+    std::optional<context> beside;  // a GPU needs a host for reading, checking and writing
+    if (work.active_backend() != backend::cpu) {
+        beside.emplace(context_options{.backend = backend::cpu, .threads = wanted.common.threads});
+    }
+    const context& host = beside ? *beside : work;
+    const plan planned = make_plan(wanted, host);
     if (wanted.common.dry_run) {
-        write_text("-", plan_text(planned, wanted, context));
+        write_text("-", plan_text(planned, wanted, work));
         return done;
     }
-    session.describe(planned.inputs, context);
+    session.describe(planned.inputs, work);
     session.told.more["order"] = order_text(planned);
     session.say(fmt::format("{} rows by {}; {} threads", planned.rows, order_text(planned),
-                            context.threads()));
+                            work.threads()));
     exit_code answer = done;
     if (wanted.check != check_mode::off) {
-        answer = run_check(planned, wanted, context, session);
+        answer = run_check(planned, wanted, host, session);
     } else {
         require_memory(planned, wanted);
-        session.work([&] { run_sort(planned, wanted, context, session); });
+        session.work([&] { run_sort(planned, wanted, work, host, session); });
     }
     session.finish();
     return answer;

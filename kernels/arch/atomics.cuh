@@ -1,4 +1,4 @@
-// Level L1 (arch): atomics on 32-bit words of shared or global memory, and masks of lanes.
+// Level L1 (arch): atomics on words of shared or global memory, and masks of lanes.
 // Invariant: relaxed; order between lanes comes from sync_warp() or a barrier of the block.
 #pragma once
 
@@ -24,6 +24,11 @@ __device__ __forceinline__ void set_bits(std::uint32_t* word, std::uint32_t bits
 /// Makes the word at least `value`.
 __device__ __forceinline__ void raise_to(std::uint32_t* word, std::uint32_t value) {
     atomicMax(word, value);
+}
+
+/// Makes a word of global memory at most `value`.
+__device__ __forceinline__ void lower_to(std::uint64_t* word, std::uint64_t value) {
+    atomicMin(reinterpret_cast<unsigned long long*>(word), value);
 }
 
 __device__ __forceinline__ int bit_count(std::uint32_t mask) {

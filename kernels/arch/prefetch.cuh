@@ -6,8 +6,8 @@
 
 namespace lookback::arch {
 
-/// Asks for `bytes` bytes (a multiple of 16) of global memory to come into L2, by one instruction of one
-/// thread; nothing where the address is not 16-byte aligned.
+/// Asks for `bytes` bytes (a multiple of 16) of global memory to come into L2, by one instruction
+/// of one thread; nothing where the address is not 16-byte aligned.
 __device__ __forceinline__ void prefetch_to_l2(const void* address, std::uint32_t bytes) {
 #if defined(LOOKBACK_EMULATED_DEVICE)
     static_cast<void>(address);

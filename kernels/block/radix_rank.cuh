@@ -47,9 +47,9 @@ __device__ __forceinline__ std::uint32_t peers_by_ballots(std::uint32_t digit) {
     return peers;
 }
 
-/// Ranks of one warp's rows. On an H200 a row costs 16.5 cycles of its SM by colliding atomics and 30
-/// by ballots; but atomics cost a cycle for each lane that meets another in a digit, so a warp turns to
-/// ballots while its rows are crowded.
+/// Ranks of one warp's rows. On an H200 a row costs 16.5 cycles of its SM by colliding atomics and
+/// 30 by ballots; but atomics cost a cycle for each lane that meets another in a digit, so a warp
+/// turns to ballots while its rows are crowded.
 class warp_ranks {
 public:
     /// All lanes; the cells are the warp's own, one a digit.
@@ -76,7 +76,8 @@ public:
         }
         arch::sync_warp();  // ... and ready for the next row
         lanes_ = seen.lanes;
-        return seen.count + static_cast<std::uint32_t>(arch::bit_count(seen.lanes & arch::lanes_below()));
+        return seen.count +
+               static_cast<std::uint32_t>(arch::bit_count(seen.lanes & arch::lanes_below()));
     }
 
     /// Decides how the next rows are ranked, by the last one. Costs a ballot: call it now and then.
@@ -119,14 +120,15 @@ __device__ __forceinline__ std::uint32_t take_slots(std::uint32_t* cursors, std:
     const int leader = core::highest_bit(peers);
     std::uint32_t first = 0;
     if (leader == arch::lane()) {
-        first = arch::fetch_add(cursors + digit, static_cast<std::uint32_t>(arch::bit_count(peers)));
+        first =
+            arch::fetch_add(cursors + digit, static_cast<std::uint32_t>(arch::bit_count(peers)));
     }
     return arch::shuffle(first, leader) +
            static_cast<std::uint32_t>(arch::bit_count(peers & arch::lanes_below()));
 }
 
-/// Exclusive sum over the 256 values of the block's first 256 threads; `totals` is shared memory for
-/// eight words. All threads of the block call it; the others' values do not count.
+/// Exclusive sum over the 256 values of the block's first 256 threads; `totals` is shared memory
+/// for eight words. All threads of the block call it; the others' values do not count.
 __device__ __forceinline__ std::uint32_t exclusive_digit_sum(std::uint32_t value,
                                                              std::uint32_t* totals) {
     constexpr int warps = digits / arch::warp_lanes;

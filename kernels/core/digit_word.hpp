@@ -1,8 +1,7 @@
-// Level L0 (core): the words through which a tile of a radix sort tells how many items of each digit
-// it holds: two digits a word, so that a tile costs 4 bytes a digit.
-// Invariant: counts stay below 2^30 within one launch; a word of another turn reads as empty, so
-// that passes reuse the words of the pass before without a reset.
-// Source: Adinets and Merrill, "Onesweep" (2022), 3.
+// Level L0 (core): the words through which a tile of a radix sort tells how many items of each
+// digit it holds: two digits a word, so that a tile costs 4 bytes a digit. Invariant: counts stay
+// below 2^30 within one launch; a word of another turn reads as empty, so that passes reuse the
+// words of the pass before without a reset. Source: Adinets and Merrill, "Onesweep" (2022), 3.
 #pragma once
 
 #include <lookback/kernels/core/tile_word.hpp>

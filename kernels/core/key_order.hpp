@@ -68,7 +68,8 @@ LOOKBACK_HD constexpr float_order<Bits> make_float_order(bool descending, bool n
     return {descending ? all : Bits{0}, nan_first ? Bits{0} : all};
 }
 
-/// Either order, chosen at run time: one kernel a width serves all key types. The branch is uniform.
+/// Either order, chosen at run time: one kernel a width serves all key types. The branch is
+/// uniform.
 template <class Bits>
 struct key_order {
     using bits_type = Bits;

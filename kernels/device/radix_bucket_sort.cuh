@@ -1,7 +1,7 @@
 // Level L5 (device): one block sorts one bucket, or a small array, in shared memory.
-// Invariant: right whatever the keys and the order in which colliding atomics answer: fast passes are
-// checked, and what fails is sorted again by stable passes over all bits.
-// Source: docs/decisions/0010-cuda-sort.md.
+// Invariant: right whatever the keys and the order in which colliding atomics answer: fast passes
+// are checked, and what fails is sorted again by stable passes over all bits. Source:
+// docs/decisions/0010-cuda-sort.md.
 #pragma once
 
 #include <lookback/kernels/device/radix_buckets.cuh>
@@ -11,9 +11,9 @@ namespace lookback::device {
 template <class P, class Key>
 struct bucket_shared {
     union {
-        block::rank_cell cells[P::warps][digits];    ///< stable passes
-        std::uint32_t by_warp[P::warps][digits];     ///< fast second pass
-        std::uint32_t runs[P::warps * digits];       ///< first key | keys << 16
+        block::rank_cell cells[P::warps][digits];  ///< stable passes
+        std::uint32_t by_warp[P::warps][digits];   ///< fast second pass
+        std::uint32_t runs[P::warps * digits];     ///< first key | keys << 16
     };
     Key stage[P::tile_items];
     std::uint32_t counts[digits];
@@ -29,8 +29,8 @@ public:
     using shared_memory = bucket_shared<P, Key>;
 
     /// 1 <= size <= P::tile_items.
-    __device__ __forceinline__ bucket_sorter(shared_memory& shared, const core::key_order<Key>& order,
-                                             int size)
+    __device__ __forceinline__ bucket_sorter(shared_memory& shared,
+                                             const core::key_order<Key>& order, int size)
         : shared_(shared),
           order_(order),
           size_(size),
@@ -149,8 +149,8 @@ private:
         arch::sync_block();  // keys are staged
     }
 
-    /// Stable if colliding lanes of one atomic instruction are served in their order, as they were in all
-    /// measurements; nothing promises it, so the result is checked.
+    /// Stable if colliding lanes of one atomic instruction are served in their order, as they were
+    /// in all measurements; nothing promises it, so the result is checked.
     __device__ __forceinline__ void lane_order_pass(const digit_place<Key>& digit) {
         std::uint32_t* own = shared_.by_warp[arch::warp()];
         for (int i = arch::lane(); i < digits; i += arch::warp_lanes) own[i] = 0;
@@ -180,7 +180,8 @@ private:
             }
         }
         arch::sync_block();  // first slots are written
-        each_row([&](int row) { shared_.stage[own[digit(keys_[row])] + ranks_.get(row)] = keys_[row]; });
+        each_row(
+            [&](int row) { shared_.stage[own[digit(keys_[row])] + ranks_.get(row)] = keys_[row]; });
         arch::sync_block();  // keys are staged
     }
 
@@ -215,8 +216,8 @@ private:
         arch::sync_block();  // keys are staged
     }
 
-    /// Keys should be sorted from bit `low` up: tells where they are not, and lists the runs that agree
-    /// there, if these matter. Ends in a barrier.
+    /// Keys should be sorted from bit `low` up: tells where they are not, and lists the runs that
+    /// agree there, if these matter. Ends in a barrier.
     __device__ __forceinline__ void find_runs(int low, bool matter) {
         if (threadIdx.x == 0) shared_.out_of_order = shared_.run_count = 0;
         arch::sync_block();  // flag and count are clear

@@ -1,7 +1,7 @@
-// Level L5 (device): the first read of a sort of keys alone: counts buckets by the top bits of the keys,
-// and decides whether they are to be partitioned into these buckets.
-// Invariant: leaves its counters zero. Counters in shared memory have 16 bits: whoever brings one to
-// 2^15 moves that much to the counter in global memory.
+// Level L5 (device): the first read of a sort of keys alone: counts buckets by the top bits of the
+// keys, and decides whether they are to be partitioned into these buckets. Invariant: leaves its
+// counters zero. Counters in shared memory have 16 bits: whoever brings one to 2^15 moves that much
+// to the counter in global memory.
 #pragma once
 
 #include <lookback/kernels/arch/launch.cuh>
@@ -10,8 +10,8 @@
 
 namespace lookback::device {
 
-/// Buckets: the top `bits` bits of the ordered key, of which the first `first_bits` make the buckets of
-/// the first partition.
+/// Buckets: the top `bits` bits of the ordered key, of which the first `first_bits` make the
+/// buckets of the first partition.
 struct bucket_shape {
     int bits;
     int first_bits;
@@ -50,7 +50,10 @@ public:
     __device__ __forceinline__ bucket_counter(const core::key_order<Key>& order,
                                               const bucket_shape& shape, std::uint32_t* counters,
                                               std::uint64_t* totals)
-        : order_(order), counters_(counters), totals_(totals), shift_(8 * sizeof(Key) - shape.bits) {}
+        : order_(order),
+          counters_(counters),
+          totals_(totals),
+          shift_(8 * sizeof(Key) - shape.bits) {}
 
     __device__ __forceinline__ std::uint32_t bucket(Key ordered) const {
         return static_cast<std::uint32_t>(static_cast<std::uint64_t>(ordered) >> shift_);
@@ -77,7 +80,9 @@ public:
         ambiguous_ = ambiguous_ || order_.is_ambiguous(key);
         count(bucket(order_(key)), 1);
     }
-    __device__ __forceinline__ bool ambiguous() const { return ambiguous_; }
+    __device__ __forceinline__ bool ambiguous() const {
+        return ambiguous_;
+    }
 
     /// Looks at the order of a vector's keys and of the one after them.
     __device__ __forceinline__ void watch_row(const vector& keys, const Key* after, bool has_after,
@@ -106,8 +111,8 @@ private:
 
 template <class Key>
 __global__ void __launch_bounds__(tuning::bucket_histogram_threads, 1)
-    bucket_histogram(const Key* keys, index_t items, core::key_order<Key> order,
-                     bucket_shape shape, bucket_words words, radix_header* header, bool aligned) {
+    bucket_histogram(const Key* keys, index_t items, core::key_order<Key> order, bucket_shape shape,
+                     bucket_words words, radix_header* header, bool aligned) {
     constexpr int threads = tuning::bucket_histogram_threads;
     constexpr int vectors = tuning::histogram_vectors;
     using counter = bucket_counter<Key>;

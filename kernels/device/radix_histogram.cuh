@@ -32,7 +32,8 @@ __device__ __forceinline__ void count_digits(const radix_shape& shape, Key order
 
 /// A whole vector of keys at `at`, whose number is a multiple of the vector's items.
 template <class Key>
-__device__ __forceinline__ void count_vector(const radix_shape& shape, const tile::lane_vector<Key>& vector,
+__device__ __forceinline__ void count_vector(const radix_shape& shape,
+                                             const tile::lane_vector<Key>& vector,
                                              const core::key_order<Key>& order, const Key* keys,
                                              index_t at, bool watching, order_watch& watch,
                                              histogram_shared<Key>& shared) {
@@ -85,7 +86,8 @@ __global__ void __launch_bounds__(tuning::histogram_threads, tuning::histogram_b
         for (int v = 0; v < vectors; ++v) {
             const index_t at = first + v * threads + thread;
             if (at < whole) {
-                count_vector(shape, items[v], order, keys, at * vector::items, watching, watch, shared);
+                count_vector(shape, items[v], order, keys, at * vector::items, watching, watch,
+                             shared);
             }
         }
         if (watching) watching = watch.is_open();

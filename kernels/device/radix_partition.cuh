@@ -1,7 +1,7 @@
-// Level L5 (device): a partition pass in which equal keys may change places: keys go to the bucket of
-// their next bits, whose room a tile reserves by one atomic a bucket. One read and one write a key.
-// Invariant: for keys whose equal values are identical; no tile waits for another.
-// Source: Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017).
+// Level L5 (device): a partition pass in which equal keys may change places: keys go to the bucket
+// of their next bits, whose room a tile reserves by one atomic a bucket. One read and one write a
+// key. Invariant: for keys whose equal values are identical; no tile waits for another. Source:
+// Stehle and Jacobsen, "A memory bandwidth-efficient hybrid radix sort on GPUs" (2017).
 #pragma once
 
 #include <lookback/kernels/arch/prefetch.cuh>
@@ -28,7 +28,8 @@ public:
     __device__ __forceinline__ void load(const Key* from) {
         if (is_whole()) {
 #pragma unroll
-            for (int row = 0; row < P::rows; ++row) keys_[row] = from[first_ + row * arch::warp_lanes];
+            for (int row = 0; row < P::rows; ++row)
+                keys_[row] = from[first_ + row * arch::warp_lanes];
         } else {
 #pragma unroll
             for (int row = 0; row < P::rows; ++row) {
@@ -38,7 +39,8 @@ public:
         }
     }
 
-    __device__ __forceinline__ void move(const digit_place<Key>& place, std::uint32_t* room, Key* to) {
+    __device__ __forceinline__ void move(const digit_place<Key>& place, std::uint32_t* room,
+                                         Key* to) {
         const int thread = static_cast<int>(threadIdx.x);
         if (thread < digits) shared_.runs.counts[thread] = 0;
         arch::sync_block();  // counts are clear
@@ -75,7 +77,9 @@ public:
     }
 
 private:
-    __device__ __forceinline__ bool is_whole() const { return size_ == P::tile_items; }
+    __device__ __forceinline__ bool is_whole() const {
+        return size_ == P::tile_items;
+    }
     __device__ __forceinline__ bool is_item(int row) const {
         return first_ + row * arch::warp_lanes < size_;
     }
@@ -96,8 +100,8 @@ __device__ __forceinline__ void prefetch_later_tile(const Key* in, const Key* en
 }
 
 template <class Key>
-__device__ __forceinline__ digit_place<Key> bucket_place(const core::key_order<Key>& order, int below,
-                                                         int bits) {
+__device__ __forceinline__ digit_place<Key> bucket_place(const core::key_order<Key>& order,
+                                                         int below, int bits) {
     return {order, 8 * static_cast<int>(sizeof(Key)) - below, (1U << bits) - 1};
 }
 

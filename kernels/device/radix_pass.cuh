@@ -1,7 +1,7 @@
-// Level L5 (device): one pass of a radix sort: every tile is sorted by one digit and appended to the
-// runs of that digit. One read and one write of keys and values.
-// Invariant: stable; progress depends on no order of dispatch, because tiles are taken by ticket.
-// Source: Adinets and Merrill, "Onesweep" (2022).
+// Level L5 (device): one pass of a radix sort: every tile is sorted by one digit and appended to
+// the runs of that digit. One read and one write of keys and values. Invariant: stable; progress
+// depends on no order of dispatch, because tiles are taken by ticket. Source: Adinets and Merrill,
+// "Onesweep" (2022).
 #pragma once
 
 #include <lookback/kernels/arch/launch.cuh>
@@ -11,8 +11,9 @@
 
 namespace lookback::device {
 
-/// Where keys and values lie. Pass 0 reads the input; pass j writes to `other` where j is even and to
-/// `result` where it is odd; an index, which must end up in `result`, the other way where passes are odd.
+/// Where keys and values lie. Pass 0 reads the input; pass j writes to `other` where j is even and
+/// to `result` where it is odd; an index, which must end up in `result`, the other way where passes
+/// are odd.
 template <class Key, class Value>
 struct radix_buffers {
     const Key* in;
@@ -21,9 +22,7 @@ struct radix_buffers {
     Value* values;  ///< the result, and the input but for an index
     Value* other_values;
 
-    __device__ const Key* keys_from(int pass) const {
-        return pass == 0 ? in : keys_to(pass - 1);
-    }
+    __device__ const Key* keys_from(int pass) const { return pass == 0 ? in : keys_to(pass - 1); }
     __device__ Key* keys_to(int pass) const { return pass % 2 == 0 ? other : result; }
     __device__ Value* values_to(int pass, const radix_plan& plan, const radix_shape& shape) const {
         const bool away = shape.makes_index ? (plan.passes - 1 - pass) % 2 != 0 : pass % 2 == 0;
@@ -83,9 +82,8 @@ __device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>
             shape.makes_index && pass == 0 ? nullptr : values_from,
             buffers.values_to(pass, plan, shape),
             words.base(launch.place, launch.portion),
-            static_cast<std::uint32_t>((pass * words.portions + launch.portion) %
-                                           core::digit_turns +
-                                       1)};
+            static_cast<std::uint32_t>(
+                (pass * words.portions + launch.portion) % core::digit_turns + 1)};
 }
 
 /// What another block will soon load.
@@ -168,14 +166,23 @@ __global__ void __launch_bounds__(finish_threads)
     const index_t worker = index_t{arch::block_number()} * blockDim.x + threadIdx.x;
     const index_t n = shape.items;
     if (action == finish_action::reverse) {
-        for (index_t i = worker; i < n / 2; i += workers) {
+        // The middle one, where there is one, changes places with itself.
+        for (index_t i = worker; i < n - i; i += workers) {
+            const index_t mirror = n - 1 - i;
             const Key key = buffers.in[i];
-            buffers.result[i] = buffers.in[n - 1 - i];
-            buffers.result[n - 1 - i] = key;
+            buffers.result[i] = buffers.in[mirror];
+            buffers.result[mirror] = key;
             if constexpr (has_value<Value>) {
-                const Value value = buffers.values[i];
-                buffers.values[i] = buffers.values[n - 1 - i];
-                buffers.values[n - 1 - i] = value;
+                Value value = buffers.values[i];
+                Value mirrored = buffers.values[mirror];
+                if constexpr (std::is_integral_v<Value>) {
+                    if (shape.makes_index) {
+                        value = static_cast<Value>(i);
+                        mirrored = static_cast<Value>(mirror);
+                    }
+                }
+                buffers.values[i] = mirrored;
+                buffers.values[mirror] = value;
             }
         }
         return;
@@ -183,7 +190,9 @@ __global__ void __launch_bounds__(finish_threads)
     for (index_t i = worker; i < n; i += workers) {
         if (action == finish_action::copy) {
             buffers.result[i] = buffers.other[i];
-            if constexpr (has_value<Value>) buffers.values[i] = buffers.other_values[i];
+            if constexpr (has_value<Value>) {
+                if (!shape.makes_index) buffers.values[i] = buffers.other_values[i];
+            }
         } else if constexpr (std::is_integral_v<Value>) {
             buffers.values[i] =
                 static_cast<Value>(action == finish_action::ascending ? i : n - 1 - i);

@@ -1,6 +1,7 @@
 // Level L5 (device): what a radix sort decides on the device once it has counted all digits: which
 // passes run, from where to where, and what is left to do afterwards.
-// Invariant: decided by the last block of the histogram and only read after it; the host never asks.
+// Invariant: decided by the last block of the histogram and only read after it; the host never
+// asks.
 #pragma once
 
 #include <lookback/kernels/arch/memory.cuh>
@@ -15,8 +16,8 @@ enum class finish_action : std::uint32_t {
     none,
     copy,           ///< the result lies in the other buffers
     reverse,        ///< keys fall strictly: turn keys and values round
-    ascending,      ///< argsort of sorted keys: 0, 1, 2, ...
-    falling_index,  ///< argsort of strictly falling keys: n - 1, n - 2, ...
+    ascending,      ///< index of sorted keys: 0, 1, 2, ...
+    falling_index,  ///< index of strictly falling keys: n - 1, n - 2, ...
 };
 
 struct radix_plan {
@@ -25,15 +26,16 @@ struct radix_plan {
     finish_action finish;
 };
 
-/// The words at the head of a workspace. All zero when made; each sort leaves what it counts in zero.
+/// The words at the head of a workspace. All zero when made; each sort leaves what it counts in
+/// zero.
 struct radix_header {
     std::uint64_t histogram[most_places][digits];
-    std::uint64_t descends;   ///< not 0: a key is less than the one before it
-    std::uint64_t not_falls;  ///< not 0: a key is not less than the one before it
-    std::uint64_t ambiguous;  ///< not 0: keys that are equal may differ
+    std::uint64_t descends;    ///< not 0: a key is less than the one before it
+    std::uint64_t not_falls;   ///< not 0: a key is not less than the one before it
+    std::uint64_t ambiguous;   ///< not 0: keys that are equal may differ
     std::uint64_t by_buckets;  ///< not 0: buckets are even enough to be sorted by a block each
-    std::uint64_t by_passes;   ///< not 0: they are not, or keys must stay in order: passes by digits
-    std::uint64_t arrived;  ///< blocks of the histogram that are done
+    std::uint64_t by_passes;  ///< not 0: they are not, or keys must stay in order: passes by digits
+    std::uint64_t arrived;    ///< blocks of the histogram that are done
     radix_plan plan;
 };
 
@@ -43,7 +45,7 @@ struct radix_shape {
     int places;
     int begin_bit;
     int end_bit;
-    bool in_place;    ///< the result of an odd number of passes must be copied back
+    bool in_place;     ///< sorted keys are wanted where the input is; else they are not wanted
     bool makes_index;  ///< values are positions
 };
 
@@ -51,8 +53,8 @@ struct radix_shape {
 struct radix_words {
     radix_header* header;
     std::uint64_t* tickets;  ///< one a place and portion
-    index_t* bases;          ///< [place][portion][digit]: where the digit's items of a portion begin
-    std::uint64_t* tiles;    ///< digit pairs of each tile of a portion
+    index_t* bases;        ///< [place][portion][digit]: where the digit's items of a portion begin
+    std::uint64_t* tiles;  ///< digit pairs of each tile of a portion
     index_t portions;
     index_t tile_words;
 
@@ -91,7 +93,8 @@ __device__ __forceinline__ void make_plan(const radix_shape& shape, const radix_
         if (digit < digits) words.base(place, 0)[digit] = base;
         arch::sync_block();  // totals are read
     }
-    for (index_t i = digit; i < shape.places * words.portions; i += blockDim.x) words.tickets[i] = 0;
+    for (index_t i = digit; i < shape.places * words.portions; i += blockDim.x)
+        words.tickets[i] = 0;
     if (digit != 0) return;
     const bool sorted = arch::load_relaxed(&header.descends) == 0;
     const bool falls = !sorted && arch::load_relaxed(&header.not_falls) == 0;
@@ -103,7 +106,7 @@ __device__ __forceinline__ void make_plan(const radix_shape& shape, const radix_
     }
     plan.finish = finish_action::none;
     if (falls) {
-        plan.finish = shape.makes_index ? finish_action::falling_index : finish_action::reverse;
+        plan.finish = shape.in_place ? finish_action::reverse : finish_action::falling_index;
     } else if (plan.passes == 0) {
         if (shape.makes_index) plan.finish = finish_action::ascending;
     } else if (shape.in_place && plan.passes % 2 == 1) {

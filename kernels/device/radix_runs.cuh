@@ -1,6 +1,6 @@
-// Level L5 (device): digits of keys, and how a tile that is staged by digit in shared memory is written
-// out in runs. Invariant: the run of a digit is staged at slots congruent to its place in memory modulo
-// the alignment, so that whole sectors are written.
+// Level L5 (device): digits of keys, and how a tile that is staged by digit in shared memory is
+// written out in runs. Invariant: the run of a digit is staged at slots congruent to its place in
+// memory modulo the alignment, so that whole sectors are written.
 #pragma once
 
 #include <lookback/kernels/block/radix_rank.cuh>
@@ -13,6 +13,12 @@ namespace lookback::device {
 using block::digits;
 using core::index_t;
 using tuning::no_value;
+
+/// A value of 16 bytes, aligned as two words.
+struct wide_value {
+    std::uint64_t low;
+    std::uint64_t high;
+};
 
 template <class Value>
 inline constexpr bool has_value = !std::is_same_v<Value, no_value>;
@@ -31,13 +37,13 @@ struct digit_place {
 
 /// Where the runs of a tile lie in its slots and in the output.
 struct tile_runs {
-    index_t offsets[digits];        ///< place in the output of slot 0, if all slots were this digit's
+    index_t offsets[digits];  ///< place in the output of slot 0, if all slots were this digit's
     std::uint32_t extents[digits];  ///< the digit's first slot, and the one after its last << 16
     alignas(8) std::uint32_t counts[digits];
     std::uint32_t sums[digits / arch::warp_lanes];
 
-    /// Whether a slot that holds a key of this digit belongs to the tile: between runs lies what was
-    /// there before, and whatever its digit, it is outside of that digit's run.
+    /// Whether a slot that holds a key of this digit belongs to the tile: between runs lies what
+    /// was there before, and whatever its digit, it is outside of that digit's run.
     __device__ __forceinline__ bool holds(std::uint32_t slot, std::uint32_t digit) const {
         const std::uint32_t extent = extents[digit];
         return slot >= (extent & 0xffffU) && slot < extent >> 16;
@@ -56,7 +62,8 @@ __device__ __forceinline__ std::uint32_t lay_out_runs(tile_runs& runs, index_t r
     std::uint32_t gap = 0;
     if (digit < digits) {
         count = runs.counts[digit];
-        // The run before ends at its begin + count, modulo the alignment; this one at its own begin.
+        // The run before ends at its begin + count, modulo the alignment; this one at its own
+        // begin.
         const int before = digit - 1;
         const std::uint32_t end_before =
             digit == 0 ? 0 : static_cast<std::uint32_t>(runs.offsets[before]) + runs.counts[before];

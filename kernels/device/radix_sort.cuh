@@ -1,7 +1,7 @@
 // Level L5 (device): stable radix sort of keys, of keys with values, of indices, in device memory.
 // Invariant: never synchronises and allocates nothing; can be captured in a CUDA graph. Progress
-// depends on no order in which blocks are dispatched. Equal keys (-0.0 beside +0.0, NaNs) keep order.
-// Source: Adinets and Merrill, "Onesweep" (2022); docs/decisions/0010-cuda-sort.md.
+// depends on no order in which blocks are dispatched. Equal keys (-0.0 beside +0.0, NaNs) keep
+// order. Source: Adinets and Merrill, "Onesweep" (2022); docs/decisions/0010-cuda-sort.md.
 #pragma once
 
 #include <lookback/kernels/device/radix_bucket_sort.cuh>
@@ -79,12 +79,16 @@ private:
             const int shift = shape_.begin_bit + place * block::digit_bits;
             const int width = shape_.end_bit - shift;
             const std::uint32_t mask = width < block::digit_bits ? (1U << width) - 1 : 0xffU;
-            const pass_launch launch{place, shift, mask, portion, portions.begin(portion), items,
+            const pass_launch launch{place,
+                                     shift,
+                                     mask,
+                                     portion,
+                                     portions.begin(portion),
+                                     items,
                                      core::tile_shape{items, policy::tile_items}.tiles()};
-            status = arch::launch(kernel,
-                                  {blocks(launch.tiles, 1, policy::blocks_per_sm),
-                                   policy::threads, bytes},
-                                  stream_, buffers_, shape_, order_, words_, launch);
+            status = arch::launch(
+                kernel, {blocks(launch.tiles, 1, policy::blocks_per_sm), policy::threads, bytes},
+                stream_, buffers_, shape_, order_, words_, launch);
         }
         return status;
     }
@@ -110,24 +114,28 @@ private:
     const std::uint64_t* wanted_ = nullptr;
 };
 
+/// What a sort by passes leaves behind.
+enum class radix_result {
+    in_place,    ///< keys and values where they were
+    with_index,  ///< keys where they were, and the positions from which they came
+    index,       ///< the positions alone; keys are only read
+};
+
 template <class Key, class Value>
 cudaError_t sort_by_passes(const radix_workspace& workspace,
                            const radix_buffers<Key, Value>& buffers, index_t items,
-                           const radix_order<Key>& order, bool makes_index, cudaStream_t stream,
+                           const radix_order<Key>& order, radix_result result, cudaStream_t stream,
                            const std::uint64_t* wanted = nullptr) {
     if (items <= 0) return cudaSuccess;
     const int bits = order.end_bit - order.begin_bit;
-    const radix_shape shape{items,
-                            core::ceil_div(bits, block::digit_bits),
-                            order.begin_bit,
-                            order.end_bit,
-                            !makes_index,
-                            makes_index};
+    const radix_shape shape{
+        items,         core::ceil_div(bits, block::digit_bits), order.begin_bit,
+        order.end_bit, result != radix_result::index,           result != radix_result::in_place};
     return radix_launches<Key, Value>(workspace, buffers, shape, order, stream).run(wanted);
 }
 
-/// Keys without order among equals: partitioned into buckets of some thousand keys, each sorted by one
-/// block; what that does not suit is left to passes by digits, as the device decides.
+/// Keys without order among equals: partitioned into buckets of some thousand keys, each sorted by
+/// one block; what that does not suit is left to passes by digits, as the device decides.
 template <class Key>
 class bucket_launches {
 public:
@@ -175,9 +183,8 @@ private:
     cudaError_t count() {
         const std::size_t bytes = std::size_t{2} << shape_.bits;
         const auto kernel = bucket_histogram<Key>;
-        const cudaError_t status =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 2 << tuning::most_bucket_bits);
+        const cudaError_t status = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 2 << tuning::most_bucket_bits);
         if (status != cudaSuccess) return status;
         constexpr index_t block_items = index_t{tuning::bucket_histogram_threads} *
                                         tuning::histogram_vectors *
@@ -248,9 +255,9 @@ cudaError_t sort_in_one_block(Key* keys, index_t n, const radix_order<Key>& orde
 
 /// Sorts n keys in place, stably; `other` is a buffer for n keys.
 ///
-/// Traffic: even keys of 4 or 8 bytes are read once and then moved three times; others once for each 8
-/// bits that differ; sorted keys are only read. Stream: ordered, asynchronous. Extra memory: `other` and
-/// the workspace. Returns cudaErrorInvalidValue for a workspace that is too small.
+/// Traffic: even keys of 4 or 8 bytes are read once and then moved three times; others once for
+/// each 8 bits that differ; sorted keys are only read. Stream: ordered, asynchronous. Extra memory:
+/// `other` and the workspace. Returns cudaErrorInvalidValue for a workspace that is too small.
 template <class Key>
 cudaError_t sort_keys(const radix_workspace& workspace, Key* keys, Key* other, index_t n,
                       const radix_order<Key>& order, cudaStream_t stream) {
@@ -267,11 +274,11 @@ cudaError_t sort_keys(const radix_workspace& workspace, Key* keys, Key* other, i
             const cudaError_t status =
                 launches(part, keys, other, n, launches::shape_of(n), order.order, stream).run();
             if (status != cudaSuccess) return status;
-            return sort_by_passes(workspace, buffers, n, order, false, stream,
+            return sort_by_passes(workspace, buffers, n, order, radix_result::in_place, stream,
                                   &part.header.by_passes);
         }
     }
-    return sort_by_passes(workspace, buffers, n, order, false, stream);
+    return sort_by_passes(workspace, buffers, n, order, radix_result::in_place, stream);
 }
 
 /// Sorts n keys in place and moves their values (4, 8 or 16 bytes) with them, stably.
@@ -280,7 +287,16 @@ cudaError_t sort_pairs(const radix_workspace& workspace, Key* keys, Key* other, 
                        Value* other_values, index_t n, const radix_order<Key>& order,
                        cudaStream_t stream) {
     return sort_by_passes<Key, Value>(workspace, {keys, keys, other, values, other_values}, n,
-                                      order, false, stream);
+                                      order, radix_result::in_place, stream);
+}
+
+/// Sorts n keys in place and makes the index that argsort() would have made of them.
+template <class Key, class Index>
+cudaError_t sort_with_index(const radix_workspace& workspace, Key* keys, Key* other, Index* index,
+                            Index* other_index, index_t n, const radix_order<Key>& order,
+                            cudaStream_t stream) {
+    return sort_by_passes<Key, Index>(workspace, {keys, keys, other, index, other_index}, n, order,
+                                      radix_result::with_index, stream);
 }
 
 /// The stable order of n keys: keys[index[0]], keys[index[1]], ... is sorted. Index is uint32 or
@@ -290,7 +306,7 @@ cudaError_t argsort(const radix_workspace& workspace, const Key* keys, Key* firs
                     Index* index, Index* other_index, index_t n, const radix_order<Key>& order,
                     cudaStream_t stream) {
     return sort_by_passes<Key, Index>(workspace, {keys, first, second, index, other_index}, n,
-                                      order, true, stream);
+                                      order, radix_result::index, stream);
 }
 
 }  // namespace lookback::device

@@ -2,16 +2,16 @@
 // shared memory in sorting order, written out in runs; then the values the same way.
 // Invariant: stable. Items beyond the end of the array take the last digit, after all others of it,
 // and are never written.
-// Source: Adinets and Merrill, "Onesweep" (2022); Merrill and Grimshaw, "High performance and scalable
-// radix sorting" (2011).
+// Source: Adinets and Merrill, "Onesweep" (2022); Merrill and Grimshaw, "High performance and
+// scalable radix sorting" (2011).
 #pragma once
 
 #include <lookback/kernels/device/radix_runs.cuh>
 
 namespace lookback::device {
 
-/// What the tiles of a launch have in common. In shared memory: held in registers from tile to tile it
-/// would spill.
+/// What the tiles of a launch have in common. In shared memory: held in registers from tile to tile
+/// it would spill.
 struct tile_common {
     const void* keys_from;
     void* keys_to;            ///< null: keys are not wanted
@@ -39,12 +39,15 @@ public:
     using place_type = digit_place<Key>;
 
     __device__ __forceinline__ radix_tile(shared_memory& shared, int size)
-        : shared_(shared), size_(size), first_(arch::warp() * P::rows * arch::warp_lanes + arch::lane()) {}
+        : shared_(shared),
+          size_(size),
+          first_(arch::warp() * P::rows * arch::warp_lanes + arch::lane()) {}
 
     /// Keys of the tile, which starts at `from`.
     __device__ __forceinline__ void load_keys(const Key* from) { load(from, keys_); }
 
-    /// Ranks the keys inside their warps, and counts the tile's digits: shared.runs.counts, after a barrier.
+    /// Ranks the keys inside their warps, and counts the tile's digits: shared.runs.counts, after a
+    /// barrier.
     __device__ __forceinline__ void rank(const place_type& place) {
         block::warp_ranks ranks(shared_.cells[arch::warp()]);
 #pragma unroll
@@ -66,8 +69,8 @@ public:
         }
     }
 
-    /// Lays the runs of the digits out in slots; thread d (< 256) passes where its digit's run begins
-    /// in the output. Ends in a barrier.
+    /// Lays the runs of the digits out in slots; thread d (< 256) passes where its digit's run
+    /// begins in the output. Ends in a barrier.
     __device__ __forceinline__ void lay_out(index_t run_begin) {
         std::uint32_t slot = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
         const int digit = static_cast<int>(threadIdx.x);
@@ -96,7 +99,8 @@ public:
         arch::sync_block();  // keys are staged
     }
 
-    /// Writes the staged keys to their places, or nowhere where `to` is null, and remembers the digits.
+    /// Writes the staged keys to their places, or nowhere where `to` is null, and remembers the
+    /// digits.
     __device__ __forceinline__ void write_keys(const place_type& place, Key* to) {
         const Key* stage = staged<Key>();
         filled_ = 0;

@@ -9,8 +9,8 @@
 
 namespace lookback::tile {
 
-/// Tiles that a thread looks at in one poll: on an H200 eight, against one, took a pass from 1.24 to
-/// 0.96 ms.
+/// Tiles that a thread looks at in one poll: on an H200 eight, against one, took a pass from 1.24
+/// to 0.96 ms.
 inline constexpr int digit_window_tiles = 8;
 
 /// Publishes the tile's counts of two digits at once.
@@ -24,8 +24,7 @@ __device__ __forceinline__ void publish_digits(core::slot_array slots, core::ind
 __device__ __forceinline__ core::digit_pair digits_before(core::slot_array slots,
                                                           core::index_t tile, std::uint32_t turn,
                                                           core::digit_pair counts) {
-    using window =
-        core::serial_window<core::digit_pair_codec, device_access, digit_window_tiles>;
+    using window = core::serial_window<core::digit_pair_codec, device_access, digit_window_tiles>;
     if (tile == 0) return {0, 0};
     core::patient_waiter waiter;
     const core::digit_pair before =

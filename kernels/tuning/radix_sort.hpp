@@ -15,28 +15,30 @@ struct no_value {};
 template <class Value>
 inline constexpr std::size_t value_bytes = std::is_same_v<Value, no_value> ? 0 : sizeof(Value);
 
-/// A tile of a pass is staged in shared memory, first its keys, then its values, so the wider of both
-/// bounds the tile. Two blocks of 512 threads an SM: one waits for memory while the other ranks; 64
-/// registers a thread hold 24 keys of 4 bytes and what goes with them.
+/// A tile of a pass is staged in shared memory, first its keys, then its values, so the wider of
+/// both bounds the tile. Two blocks of 512 threads an SM: one waits for memory while the other
+/// ranks; 64 registers a thread hold 24 keys of 4 bytes and what goes with them.
 template <class Key, class Value>
 struct radix_policy {
     static constexpr int threads = 512;
     static constexpr int warps = threads / 32;
     static constexpr int blocks_per_sm = 2;
-    static constexpr std::size_t staged_bytes =
-        sizeof(Key) > value_bytes<Value> ? sizeof(Key) : value_bytes<Value>;
+    static constexpr std::size_t staged_bytes = sizeof(Key) > value_bytes<Value>
+                                                    ? sizeof(Key)
+                                                    : value_bytes<Value>;
     static constexpr int rows = staged_bytes <= 4 ? 24 : staged_bytes <= 8 ? 16 : 8;
     static constexpr int tile_items = threads * rows;
-    /// Runs of a digit are staged at slots congruent to their place in memory modulo so many items, so
-    /// that 32-byte sectors are written whole: a pass over u32 keys took 0.89 ms without it, 0.76 with.
+    /// Runs of a digit are staged at slots congruent to their place in memory modulo so many items,
+    /// so that 32-byte sectors are written whole: a pass over u32 keys took 0.89 ms without it,
+    /// 0.76 with.
     static constexpr int run_alignment =
         staged_bytes <= 4 ? 8 : static_cast<int>(std::size_t{32} / staged_bytes);
     static constexpr int stage_items = tile_items + 256 * (run_alignment - 1);
     static constexpr int rounds = (stage_items + threads - 1) / threads;
 };
 
-/// Partition passes, in which equal keys may change places. On an H200 a tile of 16384 u32 keys was 10 %
-/// faster than one of 8192. With 1024 threads of 16 keys the 32 registers spill.
+/// Partition passes, in which equal keys may change places. On an H200 a tile of 16384 u32 keys was
+/// 10 % faster than one of 8192. With 1024 threads of 16 keys the 32 registers spill.
 template <class Key>
 struct partition_policy {
     static constexpr int threads = 512;
@@ -50,8 +52,8 @@ struct partition_policy {
     static constexpr int rounds = (stage_items + threads - 1) / threads;
 };
 
-/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums a
-/// table of 256 counts a warp, but several an SM.
+/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums
+/// a table of 256 counts a warp, but several an SM.
 template <class Key>
 struct bucket_policy {
     static constexpr int threads = 256;
@@ -61,8 +63,8 @@ struct bucket_policy {
     static constexpr int tile_items = threads * rows;
 };
 
-/// Blocks ask for the tile that so many tiles later another block will start with: half a wave of an
-/// H200. Up to 10 % of a pass; 528 tiles ahead cost 20 %.
+/// Blocks ask for the tile that so many tiles later another block will start with: half a wave of
+/// an H200. Up to 10 % of a pass; 528 tiles ahead cost 20 %.
 inline constexpr std::int64_t prefetch_tiles = 132;
 
 /// Keys of a bucket on average, at most: buckets of even keys then stay well inside one block.

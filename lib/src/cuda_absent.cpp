@@ -64,4 +64,54 @@ LOOKBACK_SCANNABLE(float);
 LOOKBACK_SCANNABLE(double);
 #undef LOOKBACK_SCANNABLE
 
+void sort_keys(device& /*device*/, memory_resource& /*memory*/, void* /*keys*/, data_type /*type*/,
+               std::size_t /*n*/, const sort_options& /*options*/) {
+    refuse();
+}
+void sort_pairs(device& /*device*/, memory_resource& /*memory*/, void* /*keys*/, data_type /*type*/,
+                std::size_t /*n*/, const sort_options& /*options*/, void* /*values*/,
+                std::size_t /*value_bytes*/) {
+    refuse();
+}
+template <class Index>
+void argsort(device& /*device*/, memory_resource& /*memory*/, const void* /*keys*/,
+             data_type /*type*/, const sort_options& /*options*/, std::span<Index> /*index*/) {
+    refuse();
+}
+template <class Index>
+void argsort(device& /*device*/, memory_resource& /*memory*/, std::span<const sort_key> /*keys*/,
+             std::span<const std::int64_t> /*offsets*/, std::span<Index> /*index*/) {
+    refuse();
+}
+template <class Index>
+std::size_t first_outside(device& /*device*/, std::span<const Index> /*index*/,
+                          std::size_t /*rows*/) {
+    refuse();
+}
+template <class Index>
+void gather(device& /*device*/, const void* /*in*/, std::size_t /*item_bytes*/,
+            std::span<const Index> /*index*/, void* /*out*/) {
+    refuse();
+}
+std::size_t sort_keys_memory(std::size_t /*n*/, std::size_t /*key_bytes*/) {
+    refuse();
+}
+std::size_t sort_pairs_memory(std::size_t /*n*/, std::size_t /*key_bytes*/,
+                              std::size_t /*value_bytes*/) {
+    refuse();
+}
+std::size_t argsort_memory(std::size_t /*n*/) {
+    refuse();
+}
+#define LOOKBACK_INDEX(Index)                                                                     \
+    template void argsort(device&, memory_resource&, const void*, data_type, const sort_options&, \
+                          std::span<Index>);                                                      \
+    template void argsort(device&, memory_resource&, std::span<const sort_key>,                   \
+                          std::span<const std::int64_t>, std::span<Index>);                       \
+    template std::size_t first_outside(device&, std::span<const Index>, std::size_t);             \
+    template void gather(device&, const void*, std::size_t, std::span<const Index>, void*)
+LOOKBACK_INDEX(std::uint32_t);
+LOOKBACK_INDEX(std::int64_t);
+#undef LOOKBACK_INDEX
+
 }  // namespace lookback::cuda

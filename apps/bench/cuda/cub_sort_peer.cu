@@ -1,4 +1,5 @@
-// Compiled once for each of LOOKBACK_CUB_KEY (a key type), because each sort of CUB compiles for long.
+// Compiled once for each of LOOKBACK_CUB_KEY (a key type), because each sort of CUB compiles for
+// long.
 #include "bench/cuda/cub_sort_peer.hpp"
 
 #include <cub/device/device_radix_sort.cuh>

@@ -1,5 +1,5 @@
-// lookback-bench-cuda-sort [LOG2_ITEMS [REPEATS [FILTER]]]: radix sorts on one GPU against CUB, in one
-// process; every result is compared with CUB's. Prints a table.
+// lookback-bench-cuda-sort [LOG2_ITEMS [REPEATS [FILTER]]]: radix sorts on one GPU against CUB, in
+// one process; every result is compared with CUB's. Prints a table.
 #include "bench/cuda/cub_sort_peer.hpp"
 #include "bench/cuda/timing.cuh"
 
@@ -17,18 +17,18 @@ using core::index_t;
 
 enum class shape {
     uniform,
-    and_of_five,   ///< each bit set once in 32
-    zipf,          ///< value r with a probability of about 1 / r, scattered over the range
-    few_values,    ///< 16 values
+    and_of_five,  ///< each bit set once in 32
+    zipf,         ///< value r with a probability of about 1 / r, scattered over the range
+    few_values,   ///< 16 values
     all_equal,
-    low_bits,      ///< 20 live bits at the bottom
-    high_bits,     ///< 20 live bits at the top
+    low_bits,   ///< 20 live bits at the bottom
+    high_bits,  ///< 20 live bits at the top
     half_one_value,
     sorted,
     reversed,
     almost_sorted,
-    sawtooth,      ///< rows of 4096 ascending keys
-    fraction,      ///< floats in [0, 1)
+    sawtooth,  ///< rows of 4096 ascending keys
+    fraction,  ///< floats in [0, 1)
 };
 
 __device__ std::uint64_t scramble(std::uint64_t x) {
@@ -94,8 +94,8 @@ __global__ void fill(Key* keys, index_t n, shape kind) {
             }
         }
         const auto shifted = static_cast<Key>(key >> (64 - width));
-        keys[i] = kind == shape::all_equal || kind == shape::few_values ? static_cast<Key>(key)
-                                                                        : shifted;
+        keys[i] =
+            kind == shape::all_equal || kind == shape::few_values ? static_cast<Key>(key) : shifted;
     }
 }
 
@@ -204,16 +204,18 @@ double peer_ms(const arena& a, index_t n, int repeats, bool with_values) {
     for (const bool wide : {false, true}) {
         std::size_t bytes = 0;
         const auto run = [&](void* memory) {
-            check(cub_sort<PeerKey, PeerValue>::run(
-                      wide, memory, bytes, static_cast<const PeerKey*>(a.in),
-                      static_cast<PeerKey*>(a.peer_keys),
-                      with_values ? static_cast<const PeerValue*>(a.positions) : nullptr,
-                      static_cast<PeerValue*>(a.peer_values), static_cast<std::size_t>(n), a.stream),
-                  "CUB");
+            check(
+                cub_sort<PeerKey, PeerValue>::run(
+                    wide, memory, bytes, static_cast<const PeerKey*>(a.in),
+                    static_cast<PeerKey*>(a.peer_keys),
+                    with_values ? static_cast<const PeerValue*>(a.positions) : nullptr,
+                    static_cast<PeerValue*>(a.peer_values), static_cast<std::size_t>(n), a.stream),
+                "CUB");
         };
         run(nullptr);
         if (bytes > a.peer_bytes) check(cudaErrorMemoryAllocation, "CUB's memory");
-        best = std::min(best, a.median(repeats, [] {}, [&] { run(a.peer_memory); }));
+        best = std::min(best, a.median(
+                                  repeats, [] {}, [&] { run(a.peer_memory); }));
     }
     return best;
 }
@@ -226,9 +228,12 @@ void print(const std::string& name, index_t n, double ms, double peer, double co
 }
 
 double copy_ms(const arena& a, std::size_t bytes, int repeats) {
-    return a.median(repeats, [] {}, [&] {
-        check(cudaMemcpyAsync(a.other, a.in, bytes, cudaMemcpyDeviceToDevice, a.stream), "copy");
-    });
+    return a.median(
+        repeats, [] {},
+        [&] {
+            check(cudaMemcpyAsync(a.other, a.in, bytes, cudaMemcpyDeviceToDevice, a.stream),
+                  "copy");
+        });
 }
 
 template <class Key, class PeerKey = Key>
@@ -243,7 +248,9 @@ void keys_row(const arena& a, const options& how, const std::string& what, int l
     const auto order = plain_order<Key>(std::is_floating_point_v<PeerKey>);
     const double ms = a.median(
         how.repeats,
-        [&] { check(cudaMemcpyAsync(a.keys, a.in, bytes, cudaMemcpyDefault, a.stream), "restore"); },
+        [&] {
+            check(cudaMemcpyAsync(a.keys, a.in, bytes, cudaMemcpyDefault, a.stream), "restore");
+        },
         [&] {
             check(device::sort_keys(a.workspace, static_cast<Key*>(a.keys),
                                     static_cast<Key*>(a.other), n, order, a.stream),
@@ -293,19 +300,24 @@ void all(const arena& a, const options& how) {
     using u32 = std::uint32_t;
     using u64 = std::uint64_t;
     const int log2 = how.log2_items;
-    std::printf("\n| %-34s | %9s | %9s | %5s | %7s | %6s |\n|---|---|---|---|---|---|\n", "sort", "ms",
-                "CUB ms", "x", "G/s", "of copy");
+    std::printf("\n| %-34s | %9s | %9s | %5s | %7s | %6s |\n|---|---|---|---|---|---|\n", "sort",
+                "ms", "CUB ms", "x", "G/s", "of copy");
     struct case_of {
         const char* name;
         shape kind;
     };
-    constexpr case_of cases[] = {
-        {"uniform", shape::uniform},         {"and of five", shape::and_of_five},
-        {"zipf", shape::zipf},               {"16 values", shape::few_values},
-        {"all equal", shape::all_equal},     {"20 low bits", shape::low_bits},
-        {"20 high bits", shape::high_bits},  {"half one value", shape::half_one_value},
-        {"sorted", shape::sorted},           {"reversed", shape::reversed},
-        {"almost sorted", shape::almost_sorted}, {"sawtooth", shape::sawtooth}};
+    constexpr case_of cases[] = {{"uniform", shape::uniform},
+                                 {"and of five", shape::and_of_five},
+                                 {"zipf", shape::zipf},
+                                 {"16 values", shape::few_values},
+                                 {"all equal", shape::all_equal},
+                                 {"20 low bits", shape::low_bits},
+                                 {"20 high bits", shape::high_bits},
+                                 {"half one value", shape::half_one_value},
+                                 {"sorted", shape::sorted},
+                                 {"reversed", shape::reversed},
+                                 {"almost sorted", shape::almost_sorted},
+                                 {"sawtooth", shape::sawtooth}};
     for (const auto& [name, kind] : cases) {
         keys_row<u32>(a, how, std::string("u32 ") + name, log2, kind);
     }
@@ -345,7 +357,8 @@ int main(int argc, char** argv) {
                 device.name, CUDART_VERSION, how.repeats);
     const arena a(lookback::core::index_t{1} << how.log2_items);
     warm_up(a.stream, 0.4, [&](cudaStream_t s) {
-        check(cudaMemcpyAsync(a.other, a.in, a.array_bytes / 2, cudaMemcpyDeviceToDevice, s), "copy");
+        check(cudaMemcpyAsync(a.other, a.in, a.array_bytes / 2, cudaMemcpyDeviceToDevice, s),
+              "copy");
     });
     all(a, how);
 }

@@ -67,7 +67,11 @@ void sort(const context& context, std::span<Key> keys, const sort_options& optio
     constexpr const char* who = "sort";
     const sort_options checked = checked_bits<Key>(who, options);
     check_aligned(who, "keys", keys.data(), sizeof(Key));
-    require_cpu(context, who);
+    if (context.internal().device) {
+        cuda::sort_keys(*context.internal().device, context.memory(), keys.data(), type_of<Key>(),
+                        keys.size(), checked);
+        return;
+    }
     cpu::with_order(
         {keys.data(), type_of<Key>(), 0, options.order}, [&]<class Bits>(const Bits*, auto order) {
             if constexpr (sizeof(Bits) == sizeof(Key)) {
@@ -92,7 +96,11 @@ void sort_pairs(const context& context, std::span<Key> keys, void* values, std::
     check_aligned(who, "values", values, value_bytes < 8 ? value_bytes : 8);
     check_apart(who, "keys", keys.data(), keys.size_bytes(), "values", values,
                 keys.size() * value_bytes);
-    require_cpu(context, who);
+    if (context.internal().device) {
+        cuda::sort_pairs(*context.internal().device, context.memory(), keys.data(), type_of<Key>(),
+                         keys.size(), checked, values, value_bytes);
+        return;
+    }
     cpu::sort_pairs(*context.internal().executor, context.memory(), keys.data(), type_of<Key>(),
                     checked, values, value_bytes, keys.size());
 }
@@ -110,7 +118,11 @@ void argsort(const context& context, std::span<const Key> keys, std::span<Index>
     check_keys(who, {&key, 1}, keys.size());
     check_index_type<Index>(who, keys.size());
     check_keys_apart(who, {&key, 1}, keys.size(), index.data(), index.size_bytes());
-    require_cpu(context, who);
+    if (context.internal().device) {
+        cuda::argsort(*context.internal().device, context.memory(), keys.data(), type_of<Key>(),
+                      checked, index);
+        return;
+    }
     const cpu::key_column column(key, checked.begin_bit, checked.end_bit);
     cpu::argsort(*context.internal().executor, context.memory(), {&column, 1}, index);
 }
@@ -121,7 +133,10 @@ void argsort(const context& context, std::span<const sort_key> keys, std::span<I
     check_keys(who, keys, index.size());
     check_index_type<Index>(who, index.size());
     check_keys_apart(who, keys, index.size(), index.data(), index.size_bytes());
-    require_cpu(context, who);
+    if (context.internal().device) {
+        cuda::argsort(*context.internal().device, context.memory(), keys, {}, index);
+        return;
+    }
     const auto columns = cpu::columns_of(keys);
     cpu::argsort(*context.internal().executor, context.memory(),
                  std::span<const cpu::key_column>(columns), index);
@@ -137,7 +152,10 @@ void argsort_segments(const context& context, std::span<const sort_key> keys,
     check_keys_apart(who, keys, index.size(), index.data(), index.size_bytes());
     check_apart(who, "index", index.data(), index.size_bytes(), "offsets", offsets.data(),
                 offsets.size_bytes());
-    require_cpu(context, who);
+    if (context.internal().device) {
+        cuda::argsort(*context.internal().device, context.memory(), keys, offsets, index);
+        return;
+    }
     const auto columns = cpu::columns_of(keys);
     cpu::argsort_segments(*context.internal().executor, context.memory(),
                           std::span<const cpu::key_column>(columns), offsets, index);
@@ -156,21 +174,27 @@ void gather(const context& context, const void* in, std::size_t in_items, std::s
     const std::size_t out_bytes = index.size() * item_bytes;
     check_apart(who, "in", in, in_items * item_bytes, "out", out, out_bytes);
     check_apart(who, "index", index.data(), index.size_bytes(), "out", out, out_bytes);
-    require_cpu(context, who);
     check_index(context, who, index, in_items);
+    if (context.internal().device) {
+        cuda::gather(*context.internal().device, in, item_bytes, index, out);
+        return;
+    }
     cpu::gather(*context.internal().executor, in, item_bytes, index, out);
 }
 
 std::size_t sort_memory(const context& context, std::size_t n, std::size_t key_bytes) {
+    if (context.internal().device) return cuda::sort_keys_memory(n, key_bytes);
     return cpu::sort_keys_memory(n, key_bytes, context.threads());
 }
 
 std::size_t argsort_memory(const context& context, std::size_t n) {
+    if (context.internal().device) return cuda::argsort_memory(n);
     return cpu::argsort_memory(n, context.threads());
 }
 
 std::size_t sort_pairs_memory(const context& context, std::size_t n, std::size_t key_bytes,
                               std::size_t value_bytes) {
+    if (context.internal().device) return cuda::sort_pairs_memory(n, key_bytes, value_bytes);
     return cpu::sort_pairs_memory(n, key_bytes, value_bytes, context.threads());
 }
 

@@ -96,9 +96,13 @@ void check_offsets(const context& context, const char* who, std::span<const std:
 template <class Index>
 void check_index(const context& context, const char* who, std::span<const Index> index,
                  std::size_t rows) {
-    const std::size_t at = cpu::first_outside(*context.internal().executor, index, rows);
+    const auto& device = context.internal().device;
+    const std::size_t at = device ? cuda::first_outside(*device, index, rows)
+                                  : cpu::first_outside(*context.internal().executor, index, rows);
     if (at == index.size()) return;
-    refuse(who, "index " + std::to_string(at) + " is " + std::to_string(index[at]) +
+    Index outside{};
+    context.copy(&outside, &index[at], sizeof(outside));
+    refuse(who, "index " + std::to_string(at) + " is " + std::to_string(outside) +
                     ", outside [0, " + std::to_string(rows) + ")");
 }
 template void check_index(const context&, const char*, std::span<const std::uint32_t>, std::size_t);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <lookback/context.hpp>
+#include <lookback/radix_sort.hpp>
 #include <lookback/scan.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace lookback::cuda {
@@ -73,5 +75,31 @@ scan_strategy segmented_scan(device& device, const segmented_arrays<T>& arrays, 
 template <arithmetic_item T>
 scan_strategy segmented_reduce(device& device, const segmented_arrays<T>& arrays, T empty,
                                const scan_options<T>& options);
+
+/// The sorts of the API on the device's stream, for arguments that the caller has checked but for
+/// the memory they lie in: error{invalid_argument} where it is not the device's. Temporary memory
+/// comes from `memory`. `options` has end_bit filled in.
+void sort_keys(device& device, memory_resource& memory, void* keys, data_type type, std::size_t n,
+               const sort_options& options);
+void sort_pairs(device& device, memory_resource& memory, void* keys, data_type type, std::size_t n,
+                const sort_options& options, void* values, std::size_t value_bytes);
+/// By bits [begin_bit, end_bit) of one key.
+template <class Index>
+void argsort(device& device, memory_resource& memory, const void* keys, data_type type,
+             const sort_options& options, std::span<Index> index);
+/// By several keys; with `offsets` (segments + 1, in the device's memory) inside each segment.
+template <class Index>
+void argsort(device& device, memory_resource& memory, std::span<const sort_key> keys,
+             std::span<const std::int64_t> offsets, std::span<Index> index);
+/// The first position whose index is outside [0, rows), or index.size(). Waits.
+template <class Index>
+std::size_t first_outside(device& device, std::span<const Index> index, std::size_t rows);
+template <class Index>
+void gather(device& device, const void* in, std::size_t item_bytes, std::span<const Index> index,
+            void* out);
+/// At most what these take from `memory`.
+std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes);
+std::size_t sort_pairs_memory(std::size_t n, std::size_t key_bytes, std::size_t value_bytes);
+std::size_t argsort_memory(std::size_t n);
 
 }  // namespace lookback::cuda

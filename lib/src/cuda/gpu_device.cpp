@@ -59,7 +59,9 @@ gpu_device::gpu_device(int ordinal) : ordinal_(ordinal) {
 }
 
 gpu_device::~gpu_device() {
-    if (workspace_.memory != nullptr) memory_->deallocate(workspace_.memory, workspace_.bytes);
+    for (const block& held : {workspace_, sort_workspace_}) {
+        if (held.memory != nullptr) memory_->deallocate(held.memory, held.bytes);
+    }
     cudaStreamSynchronize(stream_);
     memory_.reset();
     cudaStreamDestroy(stream_);
@@ -75,15 +77,15 @@ void gpu_device::copy(void* to, const void* from, std::size_t bytes) {
     synchronize();
 }
 
-gpu_device::block gpu_device::workspace(std::size_t bytes) {
-    if (bytes <= workspace_.bytes) return workspace_;
-    const std::size_t size = std::max({bytes, 2 * workspace_.bytes, least_workspace_bytes});
-    if (workspace_.memory != nullptr) memory_->deallocate(workspace_.memory, workspace_.bytes);
-    workspace_ = {};
+gpu_device::block gpu_device::grown(block& workspace, std::size_t bytes) {
+    if (bytes <= workspace.bytes) return workspace;
+    const std::size_t size = std::max({bytes, 2 * workspace.bytes, least_workspace_bytes});
+    if (workspace.memory != nullptr) memory_->deallocate(workspace.memory, workspace.bytes);
+    workspace = {};
     void* memory = memory_->allocate(size);
-    workspace_ = {memory, size};
+    workspace = {memory, size};
     cuda_check(cudaMemsetAsync(memory, 0, size, stream_), "clear the workspace");
-    return workspace_;
+    return workspace;
 }
 
 void gpu_device::require_own(const void* pointer, const char* name) const {

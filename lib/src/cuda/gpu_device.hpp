@@ -46,16 +46,21 @@ public:
     };
     /// At least `bytes` of memory that was zero when it was made and that one kernel after the
     /// other keeps its own order in. Grows by reallocation, in stream order.
-    block workspace(std::size_t bytes);
+    block workspace(std::size_t bytes) { return grown(workspace_, bytes); }
+    /// The same for sorts, whose kernels keep another order.
+    block sort_workspace(std::size_t bytes) { return grown(sort_workspace_, bytes); }
 
     /// Throws error{invalid_argument} unless `pointer` is memory of this device, or managed.
     void require_own(const void* pointer, const char* name) const;
 
 private:
+    block grown(block& workspace, std::size_t bytes);
+
     int ordinal_;
     cudaStream_t stream_ = nullptr;
     std::unique_ptr<stream_memory> memory_;
     block workspace_{};
+    block sort_workspace_{};
 };
 
 }  // namespace lookback::cuda

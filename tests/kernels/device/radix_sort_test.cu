@@ -15,10 +15,7 @@ using core::key_kind;
 constexpr int red_zone_items = 16;
 constexpr unsigned char poison = 0xC3;
 
-struct wide_value {
-    std::uint64_t low;
-    std::uint64_t high;
-};
+using device::wide_value;
 
 template <class Key>
 constexpr key_kind kind_of() {
@@ -40,7 +37,9 @@ template <class T>
 class guarded {
 public:
     guarded(const std::vector<T>& items, int shift)
-        : size_(items.size()), before_(red_zone_items + shift), zone_(size_ + before_ + red_zone_items) {
+        : size_(items.size()),
+          before_(red_zone_items + shift),
+          zone_(size_ + before_ + red_zone_items) {
         zone_.fill_bytes(poison);
         if (size_ == 0) return;
         require(cudaMemcpy(data(), items.data(), size_ * sizeof(T), cudaMemcpyDefault), "upload");
@@ -96,10 +95,10 @@ public:
         using Bits = bits_of<Key>;
         guarded<Key> sorted(in, shift);
         guarded<Key> other(std::vector<Key>(in.size()), shift);
-        require(device::sort_keys(workspace_, as_bits<Bits>(sorted.data()),
-                                  as_bits<Bits>(other.data()), count(in),
-                                  order_of<Key>(options), nullptr),
-                "sort_keys");
+        require(
+            device::sort_keys(workspace_, as_bits<Bits>(sorted.data()), as_bits<Bits>(other.data()),
+                              count(in), order_of<Key>(options), nullptr),
+            "sort_keys");
         const std::string name = describe(what, in.size(), options);
         other.checked(name);
         expect_taken(sorted.checked(name), in, stable_order(std::span<const Key>(in), options),
@@ -143,16 +142,17 @@ public:
                 "argsort");
         const std::string name = describe(what, in.size(), options);
         const auto order = stable_order(std::span<const Key>(in), options);
-        const std::vector<Index> got = index.checked(name);
-        std::size_t wrong = 0;
-        for (std::size_t i = 0; i < got.size(); ++i) {
-            wrong += got[i] != static_cast<Index>(order[i]);
-        }
-        EXPECT_EQ(wrong, 0U) << name;
-        EXPECT_EQ(first_difference(std::span<const Key>(keys.checked(name)),
-                                   std::span<const Key>(in)),
-                  in.size())
+        expect_index(index.checked(name), order, name);
+        EXPECT_EQ(
+            first_difference(std::span<const Key>(keys.checked(name)), std::span<const Key>(in)),
+            in.size())
             << name << ": keys were written";
+        require(device::sort_with_index<Bits, Index>(
+                    workspace_, as_bits<Bits>(keys.data()), as_bits<Bits>(first.data()),
+                    index.data(), other.data(), count(in), order_of<Key>(options), nullptr),
+                "sort_with_index");
+        expect_taken(keys.checked(name), in, order, name + ", sorted beside the index");
+        expect_index(index.checked(name), order, name + ", beside sorted keys");
     }
 
 private:
@@ -163,6 +163,15 @@ private:
     template <class Key>
     static index_t count(const std::vector<Key>& in) {
         return static_cast<index_t>(in.size());
+    }
+    template <class Index>
+    static void expect_index(const std::vector<Index>& got, const std::vector<std::int64_t>& order,
+                             const std::string& name) {
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            wrong += got[i] != static_cast<Index>(order[i]);
+        }
+        EXPECT_EQ(wrong, 0U) << name;
     }
     template <class T>
     static void expect_taken(const std::vector<T>& got, const std::vector<T>& from,
@@ -198,7 +207,7 @@ TYPED_TEST_SUITE(RadixSort, key_types);
 
 TYPED_TEST(RadixSort, EveryShapeAndOrder) {
     Sorter sorter(workspace_bytes);
-    const std::size_t n = by_device(30011, 13001, 4001);
+    const std::size_t n = by_device(30011, 7001, 1501);
     for (const auto shape : all_distributions) {
         const auto keys = generate<TypeParam>(shape, n);
         for (const auto& options : orders_of<TypeParam>()) {
@@ -209,7 +218,7 @@ TYPED_TEST(RadixSort, EveryShapeAndOrder) {
 
 TYPED_TEST(RadixSort, ValuesAndIndices) {
     Sorter sorter(workspace_bytes);
-    const std::size_t n = by_device(20011, 9001, 1501);
+    const std::size_t n = by_device(20011, 9001, 701);
     int which = 0;
     for (const auto shape : all_distributions) {
         const auto keys = generate<TypeParam>(shape, n);
@@ -273,12 +282,13 @@ void sort_by_buckets(const std::vector<Key>& in, device::bucket_shape shape,
         device_array<Key> again(in);
         require(cudaMemcpy(keys.data(), again.data(), in.size() * sizeof(Key), cudaMemcpyDefault),
                 "copy");
-        require(device::bucket_launches<Bits>(part, bits, other_bits, n, shape, order.order, nullptr)
-                    .run(),
-                "bucket_launches");
+        require(
+            device::bucket_launches<Bits>(part, bits, other_bits, n, shape, order.order, nullptr)
+                .run(),
+            "bucket_launches");
         require(device::sort_by_passes<Bits, tuning::no_value>(
-                    workspace, {bits, bits, other_bits, nullptr, nullptr}, n, order, false, nullptr,
-                    &part.header.by_passes),
+                    workspace, {bits, bits, other_bits, nullptr, nullptr}, n, order,
+                    device::radix_result::in_place, nullptr, &part.header.by_passes),
                 "sort_by_passes");
     }
     std::vector<Key> expected(in);
@@ -295,7 +305,7 @@ using bucket_types = testing::Types<std::uint32_t, std::int32_t, float, std::uin
 TYPED_TEST_SUITE(RadixSortBuckets, bucket_types);
 
 TYPED_TEST(RadixSortBuckets, EveryShape) {
-    const std::size_t n = by_device(70001, 20001, 9001);
+    const std::size_t n = by_device(70001, 13001, 7001);
     for (const auto shape : all_distributions) {
         const auto keys = generate<TypeParam>(shape, n);
         for (const auto buckets : {device::bucket_shape{8, 4}, {4, 4}, {7, 3}, {1, 1}}) {
@@ -306,7 +316,7 @@ TYPED_TEST(RadixSortBuckets, EveryShape) {
 
 TYPED_TEST(RadixSortBuckets, ManyLongRunsOfNeighbours) {
     // Keys that agree in the bits that a bucket's fast passes look at, and differ below.
-    const std::size_t n = by_device(70001, 9001, 9001);
+    const std::size_t n = by_device(70001, 9001, 7001);
     random_bits random(5);
     std::vector<TypeParam> keys(n);
     for (const std::uint64_t tops : {7U, 300U, 3000U}) {

@@ -1,4 +1,4 @@
-// h5scan: an array of the host, where the backend of a context can work on it.
+// Apps: an array of the host, where the backend of a context can work on it.
 // Invariant: on the CPU this is the array itself; on a GPU a copy, which fetch() brings back.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include <span>
 
-namespace lookback::apps::h5scan {
+namespace lookback::apps {
 
 template <class T>
 class placed {
@@ -32,4 +32,4 @@ private:
     buffer<std::remove_const_t<T>> device_;
 };
 
-}  // namespace lookback::apps::h5scan
+}  // namespace lookback::apps
