@@ -223,6 +223,7 @@ __global__ void __launch_bounds__(1024)
     const bool in_order = sorted || falls;
     header->by_buckets = !in_order && header->ambiguous == 0 && even_enough;
     header->by_passes = !in_order && header->by_buckets == 0;
+    header->identical = header->ambiguous == 0;
     for (int place = 0; place < most_places; ++place) header->plan.order[place] = -1;
     header->plan.passes = 0;
     header->plan.finish = falls ? finish_action::reverse : finish_action::none;

@@ -33,6 +33,8 @@ struct radix_buffers {
 /// Which launch this is.
 struct pass_launch {
     int place;
+    int begin_bit;             ///< of the sort
+    bool after_buckets;        ///< the buckets' histogram of these keys ran before
     int shift;                 ///< the place's lowest bit
     std::uint32_t digit_mask;  ///< 255, or less where fewer bits are left
     index_t portion;
@@ -83,7 +85,9 @@ __device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>
             buffers.values_to(pass, plan, shape),
             words.base(launch.place, launch.portion),
             static_cast<std::uint32_t>(
-                (pass * words.portions + launch.portion) % core::digit_turns + 1)};
+                (pass * words.portions + launch.portion) % core::digit_turns + 1),
+            pass == 0,
+            shape.identical || (launch.after_buckets && words.header->identical != 0)};
 }
 
 /// What another block will soon load.
@@ -112,14 +116,31 @@ __device__ __forceinline__ void sort_tile(const radix_words& words, const pass_l
     radix_tile<P, Key, Value> items(shared, static_cast<int>(tiles.size(shared.tile)));
     items.load_keys(static_cast<const Key*>(common.keys_from) + launch.begin +
                     tiles.begin(shared.tile));
-    items.rank(place);
+    bool fast = false;
+    if constexpr (!has_value<Value>) fast = common.identical && items.suits_fast_ranks(place);
+    if (fast) {
+        items.rank_fast(place);
+    } else {
+        items.rank(place);
+    }
     arch::sync_block();  // counts are written
     look_back<P>(words, launch, shared);
     arch::sync_block();  // what precedes the tile is written
     index_t run_begin = 0;
     if (threadIdx.x < digits) run_begin = common.base[threadIdx.x] + shared.before[threadIdx.x];
-    items.lay_out(run_begin);
-    items.stage_keys(place);
+    items.lay_out(run_begin, fast);
+    if (fast) {
+        items.stage_fast(place);
+        // Before the first pass no bits are sorted: identical keys may come in any order.
+        if (!common.first && !items.is_sorted(place, launch.begin_bit)) {
+            // Loaded anew: held until here, the keys would cost registers in every tile.
+            items.load_keys(static_cast<const Key*>(common.keys_from) + launch.begin +
+                            tiles.begin(shared.tile));
+            items.stage_again(place);
+        }
+    } else {
+        items.stage_keys(place);
+    }
     if constexpr (has_value<Value>) {
         const auto* from = static_cast<const Value*>(common.values_from);
         const index_t begin = launch.begin + tiles.begin(shared.tile);

@@ -33,6 +33,7 @@ struct radix_header {
     std::uint64_t descends;    ///< not 0: a key is less than the one before it
     std::uint64_t not_falls;   ///< not 0: a key is not less than the one before it
     std::uint64_t ambiguous;   ///< not 0: keys that are equal may differ
+    std::uint64_t identical;   ///< not 0: the buckets' histogram found none, in this sort
     std::uint64_t by_buckets;  ///< not 0: buckets are even enough to be sorted by a block each
     std::uint64_t by_passes;  ///< not 0: they are not, or keys must stay in order: passes by digits
     std::uint64_t arrived;    ///< blocks of the histogram that are done
@@ -47,6 +48,7 @@ struct radix_shape {
     int end_bit;
     bool in_place;     ///< sorted keys are wanted where the input is; else they are not wanted
     bool makes_index;  ///< values are positions
+    bool identical;    ///< keys that are equal are the same bits, as the host knows
 };
 
 /// Parts of a workspace.

@@ -80,6 +80,8 @@ private:
             const int width = shape_.end_bit - shift;
             const std::uint32_t mask = width < block::digit_bits ? (1U << width) - 1 : 0xffU;
             const pass_launch launch{place,
+                                     shape_.begin_bit,
+                                     wanted_ != nullptr,
                                      shift,
                                      mask,
                                      portion,
@@ -128,9 +130,14 @@ cudaError_t sort_by_passes(const radix_workspace& workspace,
                            const std::uint64_t* wanted = nullptr) {
     if (items <= 0) return cudaSuccess;
     const int bits = order.end_bit - order.begin_bit;
-    const radix_shape shape{
-        items,         core::ceil_div(bits, block::digit_bits), order.begin_bit,
-        order.end_bit, result != radix_result::index,           result != radix_result::in_place};
+    radix_shape shape{};
+    shape.items = items;
+    shape.places = core::ceil_div(bits, block::digit_bits);
+    shape.begin_bit = order.begin_bit;
+    shape.end_bit = order.end_bit;
+    shape.in_place = result != radix_result::index;
+    shape.makes_index = result != radix_result::in_place;
+    shape.identical = !order.order.floating && order.is_whole();
     return radix_launches<Key, Value>(workspace, buffers, shape, order, stream).run(wanted);
 }
 

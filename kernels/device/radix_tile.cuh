@@ -19,16 +19,22 @@ struct tile_common {
     void* values_to;
     const index_t* base;  ///< where each digit's items of the portion begin
     std::uint32_t turn;
+    bool first;      ///< no pass ran before
+    bool identical;  ///< keys that are equal are the same bits: only the bits need to be sorted
 };
 
 /// Shared memory of a block that sorts tiles.
 template <class P>
 struct radix_shared {
-    block::rank_cell cells[P::warps][digits];
+    union {
+        block::rank_cell cells[P::warps][digits];  ///< stable ranks
+        std::uint32_t by_warp[P::warps][digits];   ///< fast ranks
+    };
     alignas(16) unsigned char stage[P::stage_items * P::staged_bytes];
     tile_runs runs;
     tile_common common;
     alignas(8) std::uint32_t before[digits];  ///< items of the digit in earlier tiles
+    std::uint32_t refused;  ///< not 0: fast ranks do not suit the tile, or were found wrong
     index_t tile;
 };
 
@@ -57,32 +63,59 @@ public:
             if (row % 4 == 0) ranks.look_at_crowding();
         }
         arch::sync_block();  // all warps' counts are written
-        const int digit = static_cast<int>(threadIdx.x);
-        if (digit < digits) {
-            std::uint32_t count = 0;
-#pragma unroll 4
-            for (int warp = 0; warp < P::warps; ++warp) count += shared_.cells[warp][digit].count;
-            if (digit == static_cast<int>(place.mask)) {
-                count -= static_cast<std::uint32_t>(P::tile_items - size_);
-            }
-            shared_.runs.counts[digit] = count;
+        sum_counts([&](int warp, int digit) -> std::uint32_t& {
+            return shared_.cells[warp][digit].count;
+        });
+        const int beyond = P::tile_items - size_;
+        if (threadIdx.x == place.mask) {
+            shared_.runs.counts[place.mask] -= static_cast<std::uint32_t>(beyond);
         }
+    }
+
+    /// Whether few lanes meet in a digit, as far as a row a warp shows; all threads. Ends in a
+    /// barrier.
+    __device__ __forceinline__ bool suits_fast_ranks(const place_type& place) {
+        if (threadIdx.x == 0) shared_.refused = 0;
+        arch::sync_block();  // the flag is clear
+        constexpr int row = P::rows / 2;
+        if (block::is_crowded(is_item(row) ? place(keys_[row]) : place.mask) &&
+            size_ == P::tile_items) {
+            shared_.refused = 1;
+        }
+        arch::sync_block();  // all warps have looked
+        return shared_.refused == 0;
+    }
+
+    /// Ranks by an atomic a key: stable if colliding lanes of one instruction are served in their
+    /// order, as they were in all measurements; nothing promises it, so is_sorted() must be asked.
+    __device__ __forceinline__ void rank_fast(const place_type& place) {
+        std::uint32_t* own = shared_.by_warp[arch::warp()];
+#pragma unroll
+        for (int i = 0; i < digits; i += arch::warp_lanes) own[i + arch::lane()] = 0;
+        arch::sync_warp();  // counts are clear
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            if (is_item(row)) slots_.set(row, arch::fetch_add(own + place(keys_[row]), 1));
+            arch::sync_warp();  // rows take their ranks one after the other
+        }
+        arch::sync_block();  // all warps' counts are written
+        sum_counts(
+            [&](int warp, int digit) -> std::uint32_t& { return shared_.by_warp[warp][digit]; });
     }
 
     /// Lays the runs of the digits out in slots; thread d (< 256) passes where its digit's run
     /// begins in the output. Ends in a barrier.
-    __device__ __forceinline__ void lay_out(index_t run_begin) {
-        std::uint32_t slot = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
-        const int digit = static_cast<int>(threadIdx.x);
-        if (digit < digits) {
-#pragma unroll 4
-            for (int warp = 0; warp < P::warps; ++warp) {
-                const std::uint32_t here = shared_.cells[warp][digit].count;
-                shared_.cells[warp][digit].count = slot;
-                slot += here;
-            }
+    __device__ __forceinline__ void lay_out(index_t run_begin, bool fast) {
+        const std::uint32_t first = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
+        if (fast) {
+            begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
+                return shared_.by_warp[warp][digit];
+            });
+        } else {
+            begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
+                return shared_.cells[warp][digit].count;
+            });
         }
-        arch::sync_block();  // the runs and the warps' slots are written
     }
 
     /// Puts the keys into their slots. Ends in a barrier.
@@ -97,6 +130,51 @@ public:
             stage[slot] = keys_[row];
         }
         arch::sync_block();  // keys are staged
+    }
+
+    /// The same after fast ranks.
+    __device__ __forceinline__ void stage_fast(const place_type& place) {
+        const std::uint32_t* own = shared_.by_warp[arch::warp()];
+        Key* stage = staged<Key>();
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            if (is_item(row)) stage[own[place(keys_[row])] + slots_.get(row)] = keys_[row];
+        }
+        arch::sync_block();  // keys are staged
+    }
+
+    /// Whether the staged keys of each digit ascend in the bits [begin_bit, place.shift), by which
+    /// the input of this pass was sorted. Ends in a barrier.
+    __device__ __forceinline__ bool is_sorted(const place_type& place, int begin_bit) {
+        const Key* stage = staged<Key>();
+        const auto low_bits = [&](Key key) {
+            const auto below = static_cast<Key>((std::uint64_t{1} << place.shift) - 1);
+            return static_cast<Key>((place.order(key) & below) >> begin_bit);
+        };
+        bool sorted = true;
+#pragma unroll 4
+        for (int round = 0; round < P::rounds; ++round) {
+            const auto slot = static_cast<std::uint32_t>(round * P::threads) + threadIdx.x;
+            if (slot == 0 || slot >= P::stage_items) continue;
+            const Key key = stage[slot];
+            const std::uint32_t digit = place(key);
+            if (!shared_.runs.holds(slot, digit) || !shared_.runs.holds(slot - 1, digit)) continue;
+            sorted = sorted && low_bits(stage[slot - 1]) <= low_bits(key);
+        }
+        if (!sorted) shared_.refused = 1;
+        arch::sync_block();  // all have looked
+        return shared_.refused == 0;
+    }
+
+    /// Fast ranks were wrong: ranks and stages the keys anew in the same runs. Ends in a barrier.
+    __device__ __forceinline__ void stage_again(const place_type& place) {
+        rank(place);
+        const std::uint32_t first =
+            threadIdx.x < digits ? shared_.runs.extents[threadIdx.x] & 0xffffU : 0;
+        begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
+            return shared_.cells[warp][digit].count;
+        });
+        stage_keys(place);
     }
 
     /// Writes the staged keys to their places, or nowhere where `to` is null, and remembers the
@@ -150,6 +228,33 @@ public:
     }
 
 private:
+    /// Thread d adds up the warps' counts of its digit.
+    template <class Count>
+    __device__ __forceinline__ void sum_counts(Count count_of) {
+        const int digit = static_cast<int>(threadIdx.x);
+        if (digit >= digits) return;
+        std::uint32_t count = 0;
+#pragma unroll 4
+        for (int warp = 0; warp < P::warps; ++warp) count += count_of(warp, digit);
+        shared_.runs.counts[digit] = count;
+    }
+    /// Turns the warps' counts of a digit into their first slots; thread d passes the digit's
+    /// first. Ends in a barrier.
+    template <class Count>
+    __device__ __forceinline__ void begin_warps(std::uint32_t slot, Count count_of) {
+        const int digit = static_cast<int>(threadIdx.x);
+        if (digit < digits) {
+#pragma unroll 4
+            for (int warp = 0; warp < P::warps; ++warp) {
+                std::uint32_t& count = count_of(warp, digit);
+                const std::uint32_t here = count;
+                count = slot;
+                slot += here;
+            }
+        }
+        arch::sync_block();  // the runs and the warps' slots are written
+    }
+
     static_assert(P::rounds <= 32, "filled_ has a bit a round");
     static_assert(P::stage_items < 1 << 16, "slots are kept in 16 bits");
 

@@ -52,14 +52,14 @@ struct partition_policy {
     static constexpr int rounds = (stage_items + threads - 1) / threads;
 };
 
-/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums
-/// a table of 256 counts a warp, but several an SM.
+/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums a
+/// table of 256 counts a warp, but several an SM. Cut so that no register spills.
 template <class Key>
 struct bucket_policy {
-    static constexpr int threads = 256;
+    static constexpr int threads = sizeof(Key) <= 4 ? 256 : 512;
     static constexpr int warps = threads / 32;
-    static constexpr int blocks_per_sm = sizeof(Key) <= 4 ? 4 : 2;
-    static constexpr int rows = 24;
+    static constexpr int blocks_per_sm = sizeof(Key) <= 4 ? 3 : 2;
+    static constexpr int rows = sizeof(Key) <= 4 ? 24 : 12;
     static constexpr int tile_items = threads * rows;
 };
 

@@ -354,6 +354,55 @@ TEST_F(RadixSortTiles, EverySizeFromOneTileToTwo) {
     }
 }
 
+#if !defined(LOOKBACK_EMULATED_DEVICE)
+// One captured sort, replayed: the workspace is as good as new each time.
+TEST_F(RadixSortTiles, GraphsCanBeReplayed) {
+    constexpr std::size_t n = 300007;
+    device_array<unsigned char> memory(workspace_bytes);
+    const device::radix_workspace workspace{memory.data(), memory.size()};
+    cudaStream_t stream = nullptr;
+    require(cudaStreamCreate(&stream), "stream");
+    require(device::prepare(workspace, stream), "prepare");
+    device_array<std::uint32_t> keys(n);
+    device_array<std::uint32_t> other(n);
+    device_array<std::uint32_t> pair_keys(n);
+    device_array<std::uint32_t> values(n);
+    device_array<std::uint32_t> other_values(n);
+    const auto order = order_of<std::uint32_t>({});
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t replay = nullptr;
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    const auto count = static_cast<index_t>(n);
+    require(device::sort_keys(workspace, keys.data(), other.data(), count, order, stream), "keys");
+    require(device::sort_pairs(workspace, pair_keys.data(), other.data(), values.data(),
+                               other_values.data(), count, order, stream),
+            "pairs");
+    require(cudaStreamEndCapture(stream, &graph), "capture");
+    require(cudaGraphInstantiate(&replay, graph, 0), "instantiate");
+    for (const auto shape :
+         {distribution::uniform, distribution::zipf, distribution::sorted, distribution::uniform}) {
+        const auto in = generate<std::uint32_t>(shape, n);
+        std::vector<std::uint32_t> positions(n);
+        std::iota(positions.begin(), positions.end(), 0U);
+        for (auto* to : {keys.data(), pair_keys.data()}) {
+            require(cudaMemcpy(to, in.data(), n * sizeof(in[0]), cudaMemcpyDefault), "upload");
+        }
+        require(cudaMemcpy(values.data(), positions.data(), n * sizeof(in[0]), cudaMemcpyDefault),
+                "upload");
+        require(cudaGraphLaunch(replay, stream), "replay");
+        require(cudaStreamSynchronize(stream), "replay");
+        const auto expected = stable_order(std::span<const std::uint32_t>(in), sort_options{});
+        EXPECT_TRUE(keys.host() == taken_by(std::span<const std::uint32_t>(in), expected))
+            << name_of(shape);
+        EXPECT_TRUE(values.host() == std::vector<std::uint32_t>(expected.begin(), expected.end()))
+            << name_of(shape);
+    }
+    cudaGraphExecDestroy(replay);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+}
+#endif
+
 TEST_F(RadixSortTiles, SmallWorkspaceIsRefused) {
     device_array<std::uint32_t> keys(100);
     device_array<unsigned char> memory(256);
