@@ -187,7 +187,7 @@ private:
 
     __device__ __forceinline__ void stable_pass(const digit_place<Key>& digit) {
         block::rank_cell* own = shared_.cells[arch::warp()];
-        block::warp_ranks ranks(own);
+        block::warp_ranks ranks(own, block::no_digit);
         // Lanes beyond the end come last, with the last digit: they take no slot from any key.
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {

@@ -22,11 +22,8 @@ __device__ __forceinline__ void count_digits(const radix_shape& shape, Key order
 #pragma unroll
     for (int place = 0; place < static_cast<int>(sizeof(Key)); ++place) {
         if (place >= shape.places) break;
-        const int shift = shape.begin_bit + place * block::digit_bits;
-        const int width = shape.end_bit - shift;
-        const std::uint32_t mask =
-            width < block::digit_bits ? (1U << width) - 1 : static_cast<std::uint32_t>(digits - 1);
-        arch::count_up(&shared.counts[place][static_cast<std::uint32_t>(ordered >> shift) & mask]);
+        const auto shifted = static_cast<std::uint32_t>(ordered >> shape.shift(place));
+        arch::count_up(&shared.counts[place][shifted & shape.digit_mask(place)]);
     }
 }
 

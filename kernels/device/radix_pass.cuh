@@ -48,34 +48,36 @@ __device__ __forceinline__ core::slot_array digit_slots(const radix_words& words
     return {words.tiles + pair, digits / 2};
 }
 
-/// Tells and learns what precedes the tile; the last tile tells the next portion.
+/// Tells and learns what precedes the tile, of which thread d (< 256) passes the count of digit d;
+/// gives it where the digit's run begins. The last tile tells the next portion. Even threads look
+/// back for two digits; the word of both comes and goes by shuffles, without a barrier.
 template <class P>
-__device__ __forceinline__ void look_back(const radix_words& words, const pass_launch& launch,
-                                          radix_shared<P>& shared) {
-    const int pair = static_cast<int>(threadIdx.x);
-    if (pair >= digits / 2) return;
-    const core::digit_pair counts{shared.runs.counts[2 * pair], shared.runs.counts[2 * pair + 1]};
-    const core::slot_array slots = digit_slots<P>(words, pair);
-    const index_t tile = shared.tile;
-    const std::uint32_t turn = shared.common.turn;
-    tile::publish_digits(slots, tile, turn, counts);
-    const core::digit_pair before = tile::digits_before(slots, tile, turn, counts);
-    shared.before[2 * pair] = before.even;
-    shared.before[2 * pair + 1] = before.odd;
-    if (tile == launch.tiles - 1 && launch.portion + 1 < words.portions) {
-        const index_t* base = words.base(launch.place, launch.portion);
-        index_t* next = words.base(launch.place, launch.portion + 1);
-        next[2 * pair] = base[2 * pair] + before.even + counts.even;
-        next[2 * pair + 1] = base[2 * pair + 1] + before.odd + counts.odd;
+__device__ __forceinline__ index_t look_back(const radix_words& words, const pass_launch& launch,
+                                             const radix_shared<P>& shared, std::uint32_t count) {
+    const int digit = static_cast<int>(threadIdx.x);
+    if (digit >= digits) return 0;
+    const int lane = arch::lane();
+    const core::digit_pair counts{count, arch::shuffle(count, lane | 1)};
+    core::digit_pair before{0, 0};
+    if (digit % 2 == 0) {
+        const core::slot_array slots = digit_slots<P>(words, digit / 2);
+        tile::publish_digits(slots, shared.tile, shared.common.turn, counts);
+        before = tile::digits_before(slots, shared.tile, shared.common.turn, counts);
     }
+    arch::sync_warp();  // the pairs are known
+    const std::uint32_t odd = arch::shuffle(before.odd, lane & ~1);
+    const index_t begin = shared.common.base[digit] + (digit % 2 == 0 ? before.even : odd);
+    if (shared.tile == launch.tiles - 1 && launch.portion + 1 < words.portions) {
+        words.base(launch.place, launch.portion + 1)[digit] = begin + count;
+    }
+    return begin;
 }
 
 /// Where the pass reads and writes.
 template <class Key, class Value>
 __device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>& buffers,
-                                                 const radix_shape& shape, const radix_words& words,
-                                                 const pass_launch& launch, int pass) {
-    const radix_plan& plan = words.header->plan;
+                                                 const radix_shape& shape, const radix_plan& plan,
+                                                 int pass) {
     const bool keeps_keys = shape.in_place || pass + 1 < plan.passes;
     const Value* values_from =
         pass == 0 ? buffers.values : buffers.values_to(pass - 1, plan, shape);
@@ -83,11 +85,10 @@ __device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>
             keeps_keys ? buffers.keys_to(pass) : nullptr,
             shape.makes_index && pass == 0 ? nullptr : values_from,
             buffers.values_to(pass, plan, shape),
-            words.base(launch.place, launch.portion),
-            static_cast<std::uint32_t>(
-                (pass * words.portions + launch.portion) % core::digit_turns + 1),
+            nullptr,
+            0,
             pass == 0,
-            shape.identical || (launch.after_buckets && words.header->identical != 0)};
+            shape.identical};
 }
 
 /// What another block will soon load.
@@ -105,6 +106,19 @@ __device__ __forceinline__ void prefetch_later_tile(const pass_launch& launch,
     }
 }
 
+/// Writes the staged keys of a tile, and moves its values, which begin at `begin`.
+template <class P, class Key, class Value>
+__device__ __forceinline__ void write_tile(radix_tile<P, Key, Value>& items,
+                                           const digit_place<Key>& place, const tile_common& common,
+                                           index_t begin) {
+    if constexpr (has_value<Value>) {
+        const auto* from = static_cast<const Value*>(common.values_from);
+        items.load_values(from == nullptr ? nullptr : from + begin, begin);
+    }
+    items.write_keys(place, static_cast<Key*>(common.keys_to));
+    if constexpr (has_value<Value>) items.move_values(static_cast<Value*>(common.values_to));
+}
+
 template <class P, class Key, class Value>
 __device__ __forceinline__ void sort_tile(const radix_words& words, const pass_launch& launch,
                                           const core::key_order<Key>& order,
@@ -117,18 +131,9 @@ __device__ __forceinline__ void sort_tile(const radix_words& words, const pass_l
     items.load_keys(static_cast<const Key*>(common.keys_from) + launch.begin +
                     tiles.begin(shared.tile));
     bool fast = false;
-    if constexpr (!has_value<Value>) fast = common.identical && items.suits_fast_ranks(place);
-    if (fast) {
-        items.rank_fast(place);
-    } else {
-        items.rank(place);
-    }
-    arch::sync_block();  // counts are written
-    look_back<P>(words, launch, shared);
-    arch::sync_block();  // what precedes the tile is written
-    index_t run_begin = 0;
-    if (threadIdx.x < digits) run_begin = common.base[threadIdx.x] + shared.before[threadIdx.x];
-    items.lay_out(run_begin, fast);
+    if constexpr (!has_value<Value>) fast = common.identical;
+    const std::uint32_t count = fast ? items.rank_fast(place) : items.rank(place);
+    items.lay_out(count, look_back<P>(words, launch, shared, count), fast);
     if (fast) {
         items.stage_fast(place);
         // Before the first pass no bits are sorted: identical keys may come in any order.
@@ -141,13 +146,7 @@ __device__ __forceinline__ void sort_tile(const radix_words& words, const pass_l
     } else {
         items.stage_keys(place);
     }
-    if constexpr (has_value<Value>) {
-        const auto* from = static_cast<const Value*>(common.values_from);
-        const index_t begin = launch.begin + tiles.begin(shared.tile);
-        items.load_values(from == nullptr ? nullptr : from + begin, begin);
-    }
-    items.write_keys(place, static_cast<Key*>(common.keys_to));
-    if constexpr (has_value<Value>) items.move_values(static_cast<Value*>(common.values_to));
+    write_tile(items, place, common, launch.begin + tiles.begin(shared.tile));
 }
 
 /// As many blocks as run at once: those of a pass that is not needed are gone in microseconds.
@@ -158,19 +157,56 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
                const pass_launch launch) {
     auto& shared = *static_cast<radix_shared<P>*>(arch::dynamic_shared());
     {
-        const int pass = words.header->plan.order[launch.place];
+        const radix_plan& plan = words.header->plan;
+        const int pass = plan.order[launch.place];
         if (pass < 0) return;
-        if (threadIdx.x == 0) shared.common = common_of(buffers, shape, words, launch, pass);
+        if (threadIdx.x == 0) {
+            tile_common& common = shared.common;
+            common = common_of(buffers, shape, plan, pass);
+            common.base = words.base(launch.place, launch.portion);
+            common.turn = static_cast<std::uint32_t>(
+                (pass * words.portions + launch.portion) % core::digit_turns + 1);
+            if (launch.after_buckets && words.header->identical != 0) common.identical = true;
+        }
     }
     for (;;) {
         if (threadIdx.x == 0) {
             shared.tile =
                 static_cast<index_t>(arch::add(words.ticket(launch.place, launch.portion), 1));
         }
-        arch::sync_block();  // the ticket is written
+        arch::sync_block();  // the ticket is written; what was staged is read
         if (shared.tile >= launch.tiles) return;
         sort_tile<P, Key, Value>(words, launch, order, shared);
-        arch::sync_block();  // shared memory is read
+    }
+}
+
+/// A whole array that fits one tile: one block does all passes, and no other kernel is needed.
+template <class P, class Key, class Value>
+__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
+    radix_one_tile(const radix_buffers<Key, Value> buffers, const radix_shape shape,
+                   const core::key_order<Key> order) {
+    auto& shared = *static_cast<radix_shared<P>*>(arch::dynamic_shared());
+    radix_plan plan{};
+    plan.passes = shape.places;
+    const auto n = static_cast<int>(shape.items);
+    for (int pass = 0; pass < shape.places; ++pass) {
+        const digit_place<Key> place{order, shape.shift(pass), shape.digit_mask(pass)};
+        if (threadIdx.x == 0) shared.common = common_of(buffers, shape, plan, pass);
+        arch::sync_block();  // what the last pass wrote can be read
+        radix_tile<P, Key, Value> items(shared, n);
+        items.load_keys(static_cast<const Key*>(shared.common.keys_from));
+        const std::uint32_t count = items.rank(place);
+        items.lay_out(count, block::exclusive_digit_sum(count, shared.runs.sums), false);
+        items.stage_keys(place);
+        write_tile(items, place, shared.common, 0);
+        arch::sync_block();  // what was staged is read
+    }
+    if (!shape.in_place || shape.places % 2 == 0) return;
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += P::threads) {
+        buffers.result[i] = buffers.other[i];
+        if constexpr (has_value<Value>) {
+            if (!shape.makes_index) buffers.values[i] = buffers.other_values[i];
+        }
     }
 }
 

@@ -49,6 +49,13 @@ struct radix_shape {
     bool in_place;     ///< sorted keys are wanted where the input is; else they are not wanted
     bool makes_index;  ///< values are positions
     bool identical;    ///< keys that are equal are the same bits, as the host knows
+
+    /// Where a place's digit is.
+    LOOKBACK_HD int shift(int place) const { return begin_bit + place * block::digit_bits; }
+    LOOKBACK_HD std::uint32_t digit_mask(int place) const {
+        const int width = end_bit - shift(place);
+        return width < block::digit_bits ? (1U << width) - 1 : digits - 1U;
+    }
 };
 
 /// Parts of a workspace.

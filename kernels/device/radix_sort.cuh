@@ -49,6 +49,7 @@ public:
     cudaError_t run(const std::uint64_t* wanted = nullptr) {
         wanted_ = wanted;
         if (!enough_) return cudaErrorInvalidValue;
+        if (wanted == nullptr && shape_.items <= one_tile::tile_items) return in_one_tile();
         cudaError_t status = multiprocessors(sms_);
         if (status == cudaSuccess) status = count();
         for (int place = 0; place < shape_.places && status == cudaSuccess; ++place) {
@@ -58,6 +59,17 @@ public:
     }
 
 private:
+    using one_tile = tuning::one_tile_policy<Key, Value>;
+
+    cudaError_t in_one_tile() {
+        const auto kernel = radix_one_tile<one_tile, Key, Value>;
+        constexpr std::size_t bytes = sizeof(radix_shared<one_tile>);
+        const cudaError_t status = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+        if (status != cudaSuccess) return status;
+        return arch::launch(kernel, {1, one_tile::threads, bytes}, stream_, buffers_, shape_,
+                            order_);
+    }
     cudaError_t count() {
         constexpr index_t block_items = index_t{tuning::histogram_threads} *
                                         tuning::histogram_vectors *
@@ -76,14 +88,11 @@ private:
         const core::tile_shape portions{shape_.items, tuning::portion_items};
         for (index_t portion = 0; portion < layout_.portions && status == cudaSuccess; ++portion) {
             const index_t items = portions.size(portion);
-            const int shift = shape_.begin_bit + place * block::digit_bits;
-            const int width = shape_.end_bit - shift;
-            const std::uint32_t mask = width < block::digit_bits ? (1U << width) - 1 : 0xffU;
             const pass_launch launch{place,
                                      shape_.begin_bit,
                                      wanted_ != nullptr,
-                                     shift,
-                                     mask,
+                                     shape_.shift(place),
+                                     shape_.digit_mask(place),
                                      portion,
                                      portions.begin(portion),
                                      items,

@@ -33,8 +33,7 @@ struct radix_shared {
     alignas(16) unsigned char stage[P::stage_items * P::staged_bytes];
     tile_runs runs;
     tile_common common;
-    alignas(8) std::uint32_t before[digits];  ///< items of the digit in earlier tiles
-    std::uint32_t refused;  ///< not 0: fast ranks do not suit the tile, or were found wrong
+    std::uint32_t refused;  ///< not 0: fast ranks were found wrong
     index_t tile;
 };
 
@@ -52,10 +51,9 @@ public:
     /// Keys of the tile, which starts at `from`.
     __device__ __forceinline__ void load_keys(const Key* from) { load(from, keys_); }
 
-    /// Ranks the keys inside their warps, and counts the tile's digits: shared.runs.counts, after a
-    /// barrier.
-    __device__ __forceinline__ void rank(const place_type& place) {
-        block::warp_ranks ranks(shared_.cells[arch::warp()]);
+    /// Ranks the keys inside their warps; thread d (< 256) gets the tile's count of digit d.
+    __device__ __forceinline__ std::uint32_t rank(const place_type& place) {
+        block::warp_ranks ranks(shared_.cells[arch::warp()], hot_digit(place));
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {
             const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
@@ -63,49 +61,40 @@ public:
             if (row % 4 == 0) ranks.look_at_crowding();
         }
         arch::sync_block();  // all warps' counts are written
-        sum_counts([&](int warp, int digit) -> std::uint32_t& {
+        const std::uint32_t count = sum_counts([&](int warp, int digit) -> std::uint32_t& {
             return shared_.cells[warp][digit].count;
         });
         const int beyond = P::tile_items - size_;
-        if (threadIdx.x == place.mask) {
-            shared_.runs.counts[place.mask] -= static_cast<std::uint32_t>(beyond);
-        }
-    }
-
-    /// Whether few lanes meet in a digit, as far as a row a warp shows; all threads. Ends in a
-    /// barrier.
-    __device__ __forceinline__ bool suits_fast_ranks(const place_type& place) {
-        if (threadIdx.x == 0) shared_.refused = 0;
-        arch::sync_block();  // the flag is clear
-        constexpr int row = P::rows / 2;
-        if (block::is_crowded(is_item(row) ? place(keys_[row]) : place.mask) &&
-            size_ == P::tile_items) {
-            shared_.refused = 1;
-        }
-        arch::sync_block();  // all warps have looked
-        return shared_.refused == 0;
+        return threadIdx.x == place.mask ? count - static_cast<std::uint32_t>(beyond) : count;
     }
 
     /// Ranks by an atomic a key: stable if colliding lanes of one instruction are served in their
     /// order, as they were in all measurements; nothing promises it, so is_sorted() must be asked.
-    __device__ __forceinline__ void rank_fast(const place_type& place) {
+    __device__ __forceinline__ std::uint32_t rank_fast(const place_type& place) {
         std::uint32_t* own = shared_.by_warp[arch::warp()];
+        const std::uint32_t hot = hot_digit(place);
+        if (threadIdx.x == 0) shared_.refused = 0;
 #pragma unroll
         for (int i = 0; i < digits; i += arch::warp_lanes) own[i + arch::lane()] = 0;
         arch::sync_warp();  // counts are clear
+        if (hot == block::no_digit) {
 #pragma unroll
-        for (int row = 0; row < P::rows; ++row) {
-            if (is_item(row)) slots_.set(row, arch::fetch_add(own + place(keys_[row]), 1));
-            arch::sync_warp();  // rows take their ranks one after the other
+            for (int row = 0; row < P::rows; ++row) {
+                if (is_item(row)) slots_.set(row, arch::fetch_add(own + place(keys_[row]), 1));
+                arch::sync_warp();  // rows take their ranks one after the other
+            }
+        } else {
+            rank_beside(hot, place, own);
         }
         arch::sync_block();  // all warps' counts are written
-        sum_counts(
+        return sum_counts(
             [&](int warp, int digit) -> std::uint32_t& { return shared_.by_warp[warp][digit]; });
     }
 
-    /// Lays the runs of the digits out in slots; thread d (< 256) passes where its digit's run
-    /// begins in the output. Ends in a barrier.
-    __device__ __forceinline__ void lay_out(index_t run_begin, bool fast) {
+    /// Lays the runs of the digits out in slots; thread d (< 256) passes the count of its digit and
+    /// where its run begins in the output. Ends in a barrier.
+    __device__ __forceinline__ void lay_out(std::uint32_t count, index_t run_begin, bool fast) {
+        if (threadIdx.x < digits) shared_.runs.counts[threadIdx.x] = count;
         const std::uint32_t first = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
         if (fast) {
             begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
@@ -228,15 +217,38 @@ public:
     }
 
 private:
-    /// Thread d adds up the warps' counts of its digit.
+    __device__ __forceinline__ std::uint32_t hot_digit(const place_type& place) const {
+        constexpr int row = P::rows / 2;
+        return block::hot_digit(is_item(row) ? place(keys_[row]) : place.mask);
+    }
+    /// Ranks the lanes of a hot digit by ballots, the others by an atomic each.
+    __device__ __forceinline__ void rank_beside(std::uint32_t hot, const place_type& place,
+                                                std::uint32_t* own) {
+        std::uint32_t hot_count = 0;
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const std::uint32_t digit = is_item(row) ? place(keys_[row]) : block::no_digit;
+            const std::uint32_t peers = arch::ballot(digit == hot);
+            if (digit == hot) {
+                slots_.set(row, hot_count + static_cast<std::uint32_t>(
+                                                arch::bit_count(peers & arch::lanes_below())));
+            } else if (digit != block::no_digit) {
+                slots_.set(row, arch::fetch_add(own + digit, 1));
+            }
+            hot_count += static_cast<std::uint32_t>(arch::bit_count(peers));
+            arch::sync_warp();  // rows take their ranks one after the other
+        }
+        if (arch::lane() == 0) own[hot] = hot_count;
+    }
+    /// The warps' counts of the thread's digit.
     template <class Count>
-    __device__ __forceinline__ void sum_counts(Count count_of) {
+    __device__ __forceinline__ std::uint32_t sum_counts(Count count_of) {
         const int digit = static_cast<int>(threadIdx.x);
-        if (digit >= digits) return;
         std::uint32_t count = 0;
-#pragma unroll 4
+        if (digit >= digits) return count;
+#pragma unroll 8
         for (int warp = 0; warp < P::warps; ++warp) count += count_of(warp, digit);
-        shared_.runs.counts[digit] = count;
+        return count;
     }
     /// Turns the warps' counts of a digit into their first slots; thread d passes the digit's
     /// first. Ends in a barrier.
@@ -244,7 +256,7 @@ private:
     __device__ __forceinline__ void begin_warps(std::uint32_t slot, Count count_of) {
         const int digit = static_cast<int>(threadIdx.x);
         if (digit < digits) {
-#pragma unroll 4
+#pragma unroll 8
             for (int warp = 0; warp < P::warps; ++warp) {
                 std::uint32_t& count = count_of(warp, digit);
                 const std::uint32_t here = count;

@@ -15,18 +15,17 @@ struct no_value {};
 template <class Value>
 inline constexpr std::size_t value_bytes = std::is_same_v<Value, no_value> ? 0 : sizeof(Value);
 
-/// A tile of a pass is staged in shared memory, first its keys, then its values, so the wider of
-/// both bounds the tile. Two blocks of 512 threads an SM: one waits for memory while the other
-/// ranks; 64 registers a thread hold 24 keys of 4 bytes and what goes with them.
-template <class Key, class Value>
-struct radix_policy {
-    static constexpr int threads = 512;
+/// How tiles of a pass are cut, and how they are staged in shared memory: first keys, then values,
+/// so the wider of both bounds the tile.
+template <class Key, class Value, int Threads, int Rows, int BlocksPerSm>
+struct tile_policy {
+    static constexpr int threads = Threads;
     static constexpr int warps = threads / 32;
-    static constexpr int blocks_per_sm = 2;
+    static constexpr int blocks_per_sm = BlocksPerSm;
     static constexpr std::size_t staged_bytes = sizeof(Key) > value_bytes<Value>
                                                     ? sizeof(Key)
                                                     : value_bytes<Value>;
-    static constexpr int rows = staged_bytes <= 4 ? 24 : staged_bytes <= 8 ? 16 : 8;
+    static constexpr int rows = Rows;
     static constexpr int tile_items = threads * rows;
     /// Runs of a digit are staged at slots congruent to their place in memory modulo so many items,
     /// so that 32-byte sectors are written whole: a pass over u32 keys took 0.89 ms without it,
@@ -36,6 +35,23 @@ struct radix_policy {
     static constexpr int stage_items = tile_items + 256 * (run_alignment - 1);
     static constexpr int rounds = (stage_items + threads - 1) / threads;
 };
+
+template <class Key, class Value>
+inline constexpr std::size_t widest_bytes = sizeof(Key) > value_bytes<Value> ? sizeof(Key)
+                                                                             : value_bytes<Value>;
+
+/// Four blocks of 256 threads an SM: while some wait at a barrier, for memory or for earlier tiles,
+/// others rank. 64 registers a thread hold 16 keys of 4 bytes and what goes with them.
+template <class Key, class Value>
+using radix_policy = tile_policy<Key, Value, 256,
+                                 widest_bytes<Key, Value> <= 4   ? 16
+                                 : widest_bytes<Key, Value> <= 8 ? 10
+                                                                 : 8,
+                                 4>;
+
+/// Arrays that one block sorts by itself.
+template <class Key, class Value>
+using one_tile_policy = tile_policy<Key, Value, 512, 8, 1>;
 
 /// Partition passes, in which equal keys may change places. On an H200 a tile of 16384 u32 keys was
 /// 10 % faster than one of 8192. With 1024 threads of 16 keys the 32 registers spill.
@@ -52,8 +68,8 @@ struct partition_policy {
     static constexpr int rounds = (stage_items + threads - 1) / threads;
 };
 
-/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums a
-/// table of 256 counts a warp, but several an SM. Cut so that no register spills.
+/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums
+/// a table of 256 counts a warp, but several an SM. Cut so that no register spills.
 template <class Key>
 struct bucket_policy {
     static constexpr int threads = sizeof(Key) <= 4 ? 256 : 512;
