@@ -314,9 +314,14 @@ TYPED_TEST_SUITE(RadixSortBuckets, bucket_types);
 
 TYPED_TEST(RadixSortBuckets, EveryShape) {
     const std::size_t n = by_device(70001, 13001, 7001);
+    int number = 0;
     for (const auto shape : all_distributions) {
         const auto keys = generate<TypeParam>(shape, n);
+        ++number;
+        int which = 0;
         for (const auto buckets : {device::bucket_shape{8, 4}, {4, 4}, {7, 3}, {1, 1}}) {
+            // The emulated device has time for one of them.
+            if (emulated_device && which++ != number % 4) continue;
             sort_by_buckets(keys, buckets, std::string(name_of(shape)));
         }
     }
