@@ -6,9 +6,9 @@
 #include "h5sort/job.hpp"
 #include "h5sort/plan.hpp"
 
-#include <fmt/format.h>
-
 #include <optional>
+
+#include <fmt/format.h>
 
 namespace lookback::apps::h5sort {
 namespace {

@@ -10,7 +10,7 @@
 namespace lookback::tile {
 
 /// Tiles that a thread looks at in one poll: on an H200 eight, against one, took a pass from 1.24
-/// to 0.96 ms.
+/// to 0.96 ms, and four, against eight, a sort of 2^28 pairs of u32 from 10.0 to 9.4.
 inline constexpr int digit_window_tiles = 4;
 
 /// Publishes the tile's counts of two digits at once.
