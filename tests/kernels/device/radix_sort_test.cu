@@ -367,6 +367,18 @@ TEST_F(RadixSortTiles, EverySizeFromOneTileToTwo) {
     }
 }
 
+TEST_F(RadixSortTiles, SeveralTilesOfAPass) {
+    Sorter sorter(workspace_bytes);
+    using policy = tuning::radix_policy<std::uint32_t, std::uint32_t>;
+    for (const int tiles : {2, by_device(7, 4, 2)}) {
+        const auto n = static_cast<std::size_t>(tiles * policy::tile_items + 77);
+        for (const auto shape : {distribution::uniform, distribution::zipf}) {
+            const auto keys = generate<std::uint32_t>(shape, n);
+            sorter.pairs<std::uint32_t>(keys, plain[tiles % 2], std::string(name_of(shape)));
+        }
+    }
+}
+
 #if !defined(LOOKBACK_EMULATED_DEVICE)
 // One captured sort, replayed: the workspace is as good as new each time.
 TEST_F(RadixSortTiles, GraphsCanBeReplayed) {
