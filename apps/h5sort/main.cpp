@@ -43,7 +43,7 @@ exit_code run(const command_line& line) {
         beside.emplace(context_options{.backend = backend::cpu, .threads = wanted.common.threads});
     }
     const context& host = beside ? *beside : work;
-    const plan planned = make_plan(wanted, host);
+    const plan planned = make_plan(wanted, host, work);
     if (wanted.common.dry_run) {
         write_text("-", plan_text(planned, wanted, work));
         return done;

@@ -206,7 +206,7 @@ std::uint64_t plan::table_bytes() const {
     return sum;
 }
 
-plan make_plan(const request& wanted, const context& context) {
+plan make_plan(const request& wanted, const context& host, const context& work) {
     plan planned;
     for (const address& named : wanted.inputs) {
         planned.inputs.push_back(open_table(named, wanted.columns));
@@ -216,11 +216,10 @@ plan make_plan(const request& wanted, const context& context) {
     planned.keys = find_keys(wanted, planned.inputs);
     planned.segments = open_segments(wanted, planned.first());
     planned.how = choose_strategy(planned, wanted);
-    planned.streamed = can_stream(planned, wanted, context);
-    planned.hold_rows =
-        planned.how == strategy::index && should_hold_rows(planned, wanted, context);
+    planned.streamed = can_stream(planned, wanted, work);
+    planned.hold_rows = planned.how == strategy::index && should_hold_rows(planned, wanted, host);
     set_output_paths(planned, wanted);
-    planned.memory_bytes = memory_needed(planned, wanted, context);
+    planned.memory_bytes = memory_needed(planned, wanted, host);
     return planned;
 }
 

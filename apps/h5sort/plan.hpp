@@ -67,8 +67,9 @@ struct plan {
     std::uint64_t table_bytes() const;
 };
 
-/// Opens the inputs and decides. Throws error.
-plan make_plan(const request& wanted, const context& context);
+/// Opens the inputs and decides for a sort by `work` beside `host`, which may be the same. Throws
+/// error.
+plan make_plan(const request& wanted, const context& host, const context& work);
 
 /// Throws error{out_of_memory} that states the need, where it is above the cap or the machine.
 void require_memory(const plan& planned, const request& wanted);

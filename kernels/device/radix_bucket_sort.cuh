@@ -1,7 +1,7 @@
 // Level L5 (device): one block sorts one bucket, or a small array, in shared memory.
 // Invariant: right whatever the keys and the order in which colliding atomics answer: fast passes
 // are checked, and what fails is sorted again by stable passes over all bits. Source:
-// docs/decisions/0010-cuda-sort.md.
+// docs/decisions/0011-cuda-sort.md.
 #pragma once
 
 #include <lookback/kernels/device/radix_buckets.cuh>

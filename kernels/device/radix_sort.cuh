@@ -1,7 +1,7 @@
 // Level L5 (device): stable radix sort of keys, of keys with values, of indices, in device memory.
 // Invariant: never synchronises and allocates nothing; can be captured in a CUDA graph. Progress
 // depends on no order in which blocks are dispatched. Equal keys (-0.0 beside +0.0, NaNs) keep
-// order. Source: Adinets and Merrill, "Onesweep" (2022); docs/decisions/0010-cuda-sort.md.
+// order. Source: Adinets and Merrill, "Onesweep" (2022); docs/decisions/0011-cuda-sort.md.
 #pragma once
 
 #include <lookback/kernels/device/radix_bucket_sort.cuh>
