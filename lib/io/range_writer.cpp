@@ -1,11 +1,13 @@
 #include "io/range_writer.hpp"
 
 #include "io/ordered_queue.hpp"
+#include "io/workers.hpp"
 #include "io/write_steps.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -27,12 +29,13 @@ public:
     virtual ~route() = default;
 
     virtual void write(std::uint64_t first, std::uint64_t rows, const std::byte* memory) = 0;
-    virtual void fail() { failed = true; }
+    /// Lets threads that wait inside write() go.
+    virtual void release_waiting() {}
 
     std::uint64_t rows() const { return job_.rows; }
     std::string address() const { return target_.address(); }
     std::atomic<std::uint64_t> taken{0};
-    std::atomic<bool> failed{false};
+    failure_flag failure;
 
 protected:
     const dataset target_;
@@ -84,10 +87,7 @@ public:
             memory += count * access_.row_bytes;
         }
     }
-    void fail() override {
-        route::fail();
-        queue_.abort();
-    }
+    void release_waiting() override { queue_.abort(); }
 
 private:
     // Rows of a band that is not whole yet.
@@ -192,13 +192,15 @@ void range_writer::write(std::uint64_t first, std::uint64_t rows, const void* me
                                 first, first + rows, route_->rows()));
     }
     if (rows == 0) return;  // a sort has such ranges where no number stands before its zeros
-    // Others need not go on; the first failure is the one that is told.
-    if (route_->failed) throw_stopped();
+    // After a failure the others need not go on. All throw the first one, since nobody knows which
+    // thread's exception the caller will see.
+    if (route_->failure.raised()) route_->failure.rethrow();
     try {
         route_->write(first, rows, static_cast<const std::byte*>(memory));
     } catch (...) {
-        route_->fail();
-        throw;
+        route_->failure.raise(std::current_exception());
+        route_->release_waiting();
+        route_->failure.rethrow();
     }
     route_->taken += rows;
 }
