@@ -160,9 +160,9 @@ const auto number = x3::raw[x3::lexeme[((x3::lit("0x") | "0X") >> +x3::ascii::xd
                                        word_end]];
 // Its quotes and doubled quotes are taken away by `unquote`.
 const auto quoted_text =
-    x3::raw[x3::lexeme['\'' >> *((x3::char_ - '\'') | (x3::lit('\'') >> '\'')) > x3::lit('\'')]];
+    x3::raw[x3::lexeme[('\'' >> *((x3::char_ - '\'') | (x3::lit('\'') >> '\''))) > x3::lit('\'')]];
 const auto quoted_name =
-    x3::raw[x3::lexeme['"' >> *((x3::char_ - '"') | (x3::lit('"') >> '"')) > x3::lit('"')]];
+    x3::raw[x3::lexeme[('"' >> *((x3::char_ - '"') | (x3::lit('"') >> '"'))) > x3::lit('"')]];
 
 // Their names are what an error says was expected.
 const x3::rule<struct and_rule> and_word{"'and'"};

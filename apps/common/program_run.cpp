@@ -309,9 +309,9 @@ private:
                 return each<T, T>(
                     at, [](T a) { return static_cast<T>(round_to_half(static_cast<float>(a))); });
             case opcode::is_nan:
-                return each<T, std::uint8_t>(at, [](T a) { return a != a; });
+                return each<T, std::uint8_t>(at, [](T a) { return std::isnan(a); });
             default:
-                return each<T, std::uint8_t>(at, [](T a) { return a - a == 0; });
+                return each<T, std::uint8_t>(at, [](T a) { return std::isfinite(a); });
         }
     }
 

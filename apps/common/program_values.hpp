@@ -37,7 +37,7 @@ T floored_remainder(T a, T b, bool& fault) {
     if constexpr (std::is_floating_point_v<T>) {
         fault = false;
         const T rest = std::fmod(a, b);
-        if (b == 0 || rest != rest) return rest;
+        if (b == 0 || std::isnan(rest)) return rest;
         if (rest == 0) return std::copysign(T(0), b);
         return (rest < 0) != (b < 0) ? rest + b : rest;
     } else {
@@ -95,16 +95,16 @@ inline int exact_order(int128 whole, double real) {
 template <class T>
 T least_or_nan(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
-        if (a != a) return a;
-        if (b != b) return b;
+        if (std::isnan(a)) return a;
+        if (std::isnan(b)) return b;
     }
     return b < a ? b : a;
 }
 template <class T>
 T greatest_or_nan(T a, T b) {
     if constexpr (std::is_floating_point_v<T>) {
-        if (a != a) return a;
-        if (b != b) return b;
+        if (std::isnan(a)) return a;
+        if (std::isnan(b)) return b;
     }
     return a < b ? b : a;
 }

@@ -227,6 +227,7 @@ private:
                           const std::uint64_t from = begin * 64;
                           const std::uint64_t count = std::min(end * 64, rows) - from;
                           std::vector<input_rows> inputs;
+                          inputs.reserve(plan_.columns.size());
                           for (const stream_column& column : plan_.columns) {
                               inputs.push_back(rows_of(column, data, from));
                           }

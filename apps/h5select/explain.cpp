@@ -56,6 +56,7 @@ std::string value_text(const io::element_type& type, const std::byte* from) {
         case io::element_kind::compound:
         case io::element_kind::complex: {
             std::vector<std::string> parts;
+            parts.reserve(type.fields.size());
             for (const io::field& field : type.fields) {
                 parts.push_back(value_text(field.type, from + field.offset));
             }

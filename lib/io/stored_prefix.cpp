@@ -29,7 +29,8 @@ double bits_a_byte(std::span<const std::byte> data) {
         ++count[0][std::to_integer<std::size_t>(data[i])];
         ++count[1][std::to_integer<std::size_t>(data[i + 1])];
     }
-    const double all = static_cast<double>(data.size() / 2 * 2);
+    const std::size_t counted = data.size() & ~std::size_t{1};
+    const auto all = static_cast<double>(counted);
     double bits = 0;
     for (std::size_t value = 0; value < 256; ++value) {
         const double n = count[0][value] + count[1][value];

@@ -9,6 +9,7 @@
 
 #include "cpu/compact_lanes.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -73,7 +74,8 @@ struct mark_greater_equal {
 struct mark_same {
     template <class T>
     static bool item(T a, T b) {
-        if constexpr (std::is_floating_point_v<T>) return a == b || (a != a && b != b);
+        if constexpr (std::is_floating_point_v<T>)
+            return a == b || (std::isnan(a) && std::isnan(b));
         return a == b;
     }
     template <class V>
@@ -160,14 +162,13 @@ typename mark_lanes<T>::compare choose_mark_compare(mark_comparison op) {
             return &mark_by_value<mark_greater, T>;
         case mark_comparison::equal:
             return &mark_by_value<mark_equal, T>;
-        case mark_comparison::less_equal:
-            if constexpr (std::is_floating_point_v<T>) return &mark_by_value<mark_less_equal, T>;
+        default:
             break;
-        case mark_comparison::greater_equal:
-            if constexpr (std::is_floating_point_v<T>) {
-                return &mark_by_value<mark_greater_equal, T>;
-            }
-            break;
+    }
+    // Integers have no NaN: their callers take the complement of the opposite.
+    if constexpr (std::is_floating_point_v<T>) {
+        return op == mark_comparison::less_equal ? &mark_by_value<mark_less_equal, T>
+                                                 : &mark_by_value<mark_greater_equal, T>;
     }
     return nullptr;
 }
