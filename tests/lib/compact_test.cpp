@@ -17,6 +17,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -325,6 +326,22 @@ TEST_F(CompactRows, InPlaceOnManyThreadsAndTiles) {
                   numbers_.size());
         in_.resize(kept_.size());
         ASSERT_EQ(in_, kept_);
+    }
+}
+
+TEST_F(CompactRows, AMarkerThatThrowsEndsEveryThread) {
+    constexpr std::size_t rows = 1 << 18;
+    const std::vector<std::uint32_t> in(rows, 7);
+    std::vector<std::uint32_t> out(rows);
+    const context four({.backend = backend::cpu, .threads = 4});
+    for (std::size_t refused = 0; refused < rows; refused += rows / 64) {
+        const auto flags = row_flags::computed(
+            rows, [&](std::size_t first, std::size_t count, std::uint64_t* words) {
+                if (first <= refused && refused < first + count) throw std::domain_error("no");
+                std::fill_n(words, (count + 63) / 64, 0);
+            });
+        const moved_rows column{in.data(), sizeof(in[0]), out.data(), nullptr};
+        EXPECT_THROW(compact(four, flags, {&column, 1}), std::domain_error) << refused;
     }
 }
 

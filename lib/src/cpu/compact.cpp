@@ -70,20 +70,28 @@ public:
     /// What one thread does: tiles in the order of their tickets, so that every earlier tile
     /// belongs to a thread that is running.
     void work(std::byte* scratch) {
-        for (;;) {
-            const core::index_t tile = ticket_.fetch_add(1, std::memory_order_relaxed);
-            if (tile >= tiles()) return;
+        core::index_t tile = ticket_.fetch_add(1, std::memory_order_relaxed);
+        while (tile < tiles()) {
             const auto begin = static_cast<std::size_t>(shape_.begin(tile));
             const auto rows = static_cast<std::size_t>(shape_.size(tile));
-            const std::size_t kept =
-                wide_ ? mark_tile(begin, rows, scratch) : stage_tile(begin, rows, scratch);
+            std::size_t kept = 0;
+            try {
+                kept = wide_ ? mark_tile(begin, rows, scratch) : stage_tile(begin, rows, scratch);
+            } catch (...) {
+                // Threads wait for this tile: it keeps nothing, no further one is begun.
+                ticket_.store(tiles(), std::memory_order_relaxed);
+                kept_before(tile, 0);
+                throw;
+            }
             const std::size_t before = kept_before(tile, kept);
+            const core::index_t next = ticket_.fetch_add(1, std::memory_order_relaxed);
             if (wide_) {
                 move_wide(begin, rows, before, reinterpret_cast<const std::uint64_t*>(scratch));
             } else {
-                write_tile(begin, rows, before, kept, scratch);
+                write_tile(tile, next, before, kept, scratch);
             }
             if (tile + 1 == tiles()) kept_.store(before + kept, std::memory_order_relaxed);
+            tile = next;
         }
     }
 
@@ -180,30 +188,41 @@ private:
     }
 
     // From the scratch to where the rows belong, as far as there is room.
-    void write_tile(std::size_t begin, std::size_t rows, std::size_t before, std::size_t kept,
+    void write_tile(core::index_t tile, core::index_t next, std::size_t before, std::size_t kept,
                     const std::byte* scratch) const {
+        const auto begin = static_cast<std::size_t>(shape_.begin(tile));
+        const auto rows = static_cast<std::size_t>(shape_.size(tile));
         // Rows that stand where they belong already; a neighbour may be reading the last of them.
         const bool stays = in_place_ && before == begin && kept == rows;
         for (const compact_column& column : columns_) {
             const std::size_t bytes = column.row_bytes;
             if (column.kept != nullptr) {
                 if (!stays || column.kept != column.in) {
-                    write(scratch, column.kept, bytes, before, kept, room_.kept);
+                    write(scratch, column.kept, bytes, before, kept, room_.kept,
+                          input_of(column, next));
                 }
                 scratch += rows * bytes + compress_slack_bytes;
             }
             if (column.rest != nullptr) {
-                write(scratch, column.rest, bytes, begin - before, rows - kept, room_.rest);
+                write(
+                    scratch, column.rest, bytes, begin - before, rows - kept, room_.rest,
+                    column.kept == nullptr ? input_of(column, next) : std::span<const std::byte>{});
                 scratch += rows * bytes + compress_slack_bytes;
             }
         }
     }
+    // What the thread reads next of a column.
+    std::span<const std::byte> input_of(const compact_column& column, core::index_t tile) const {
+        if (column.in == nullptr || tile >= tiles()) return {};
+        return {column.in + static_cast<std::size_t>(shape_.begin(tile)) * column.row_bytes,
+                static_cast<std::size_t>(shape_.size(tile)) * column.row_bytes};
+    }
     void write(const std::byte* from, std::byte* to, std::size_t bytes, std::size_t at,
-               std::size_t rows, std::size_t room) const {
+               std::size_t rows, std::size_t room, std::span<const std::byte> next) const {
         const std::size_t fitting = std::min(rows, room - std::min(at, room));
         if (fitting == 0) return;
         if (stream_) {
-            lanes_.stream(from, fitting * bytes, to + at * bytes);
+            lanes_.stream(from, fitting * bytes, to + at * bytes, next.data(), next.size());
         } else {
             std::memcpy(to + at * bytes, from, fitting * bytes);
         }

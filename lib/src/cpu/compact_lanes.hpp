@@ -37,8 +37,10 @@ struct compact_lanes {
     using compress = void (*)(const std::byte* in, const std::uint64_t* words, std::size_t n,
                               std::size_t row_bytes, std::byte* out);
     compress (*compress_for)(std::size_t row_bytes);
-    /// Copies past the caches; the bytes are visible to other threads on return.
-    void (*stream)(const std::byte* in, std::size_t bytes, std::byte* out);
+    /// Copies past the caches; the bytes are visible to other threads on return. Asks meanwhile for
+    /// what will be read next, so that the memory reads while it writes.
+    void (*stream)(const std::byte* in, std::size_t bytes, std::byte* out, const std::byte* next,
+                   std::size_t next_bytes);
 };
 
 compact_lanes find_compact_lanes();
