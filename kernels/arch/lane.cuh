@@ -25,6 +25,11 @@ __device__ __forceinline__ std::uint32_t ballot(bool vote) {
     return __ballot_sync(all_lanes, vote);
 }
 
+/// The sum over the warp, in every lane: one instruction.
+__device__ __forceinline__ std::uint32_t sum(std::uint32_t value) {
+    return __reduce_add_sync(all_lanes, value);
+}
+
 /// `exchange(word)` of every 32-bit word of the value.
 template <class T, class Exchange>
 __device__ __forceinline__ T for_each_word(const T& value, Exchange exchange) {
@@ -86,6 +91,12 @@ __device__ __forceinline__ std::uint32_t minimum(std::uint32_t a, std::uint32_t 
     asm("min.u32 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
     return least;
 #endif
+}
+
+/// The word that begins `shift` bits (< 32) above the lowest bit of high:low.
+__device__ __forceinline__ std::uint32_t funnel_right(std::uint32_t low, std::uint32_t high,
+                                                      std::uint32_t shift) {
+    return __funnelshift_r(low, high, shift);
 }
 
 /// Makes the compiler forget what it derived from `word`, so that it does not hold that in

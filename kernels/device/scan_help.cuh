@@ -59,43 +59,48 @@ __device__ __forceinline__ T tile_total_by_warp(const scan_arguments<T>& args, i
     return tile_total;
 }
 
+__device__ __forceinline__ void count_event(const scan_channel& channel,
+                                            std::uint64_t scan_counters::*counter) {
+    if (channel.counters != nullptr && arch::lane() == 0) {
+        arch::add(&(channel.counters->*counter), 1);
+    }
+}
+
+/// After a poll of `late` in vain by a warp of `waiting`: once it has waited for long enough, it
+/// installs total_of(late), which the whole warp computes.
+template <class T, class TotalOf>
+__device__ __forceinline__ void help_when_due(const scan_channel& channel, index_t waiting,
+                                              index_t late, std::uint32_t polls, TotalOf total_of) {
+    const index_t distance = waiting - late;
+    const auto rank =
+        static_cast<std::uint32_t>(distance < farthest_distance ? distance : farthest_distance);
+    if (polls < polls_before_help + polls_per_distance * rank) return;
+    const T total = total_of(late);
+    count_event(channel, &scan_counters::fallbacks);
+    bool installed = false;
+    if (arch::lane() == 0) {
+        installed = core::install<core::tagged_codec<T>, tile::device_access>(channel.tiles, late,
+                                                                              channel.epoch, total);
+    }
+    if (installed) count_event(channel, &scan_counters::insertions);
+    __syncwarp();
+}
+
 /// The waiter of core/lookback.hpp for the tiles of a scan; used by a whole warp.
 template <class P, class T, class Op>
 struct tile_waiter {
-    using codec = core::tagged_codec<T>;
-
     const scan_arguments<T>& args;
     const scan_channel& channel;
     index_t tile;  ///< the one that waits
     Op op;
 
     __device__ __forceinline__ void stalled(index_t late, std::uint32_t polls) const {
-        count(&scan_counters::polls);
+        count_event(channel, &scan_counters::polls);
         if constexpr (P::order == tuning::tile_order::block) {
-            const index_t distance = tile - late;
-            const auto rank = static_cast<std::uint32_t>(
-                distance < farthest_distance ? distance : farthest_distance);
-            if (polls >= polls_before_help + polls_per_distance * rank) help(late);
+            help_when_due<T>(channel, tile, late, polls, [&](index_t missing) {
+                return tile_total_by_warp<P, T, Op>(args, missing, op);
+            });
         }
-    }
-
-    __device__ void count(std::uint64_t scan_counters::*counter) const {
-        if (channel.counters != nullptr && arch::lane() == 0) {
-            arch::add(&(channel.counters->*counter), 1);
-        }
-    }
-
-private:
-    __device__ __forceinline__ void help(index_t late) const {
-        const T total = tile_total_by_warp<P, T, Op>(args, late, op);
-        count(&scan_counters::fallbacks);
-        bool installed = false;
-        if (arch::lane() == 0) {
-            installed = core::install<codec, tile::device_access>(channel.tiles, late,
-                                                                  channel.epoch, total);
-        }
-        if (installed) count(&scan_counters::insertions);
-        __syncwarp();
     }
 };
 

@@ -88,7 +88,7 @@ struct group_waiter {
     const tile_waiter<P, T, Op>& tiles;
 
     __device__ __forceinline__ void stalled(index_t group, std::uint32_t polls) const {
-        tiles.count(&scan_counters::polls);
+        count_event(tiles.channel, &scan_counters::polls);
         if constexpr (P::order == tuning::tile_order::block) {
             if (polls >= polls_before_help * 4) help(group);
         }
@@ -127,7 +127,7 @@ private:
             }
             __syncwarp();
         }
-        tiles.count(&scan_counters::fallbacks);
+        count_event(tiles.channel, &scan_counters::fallbacks);
     }
 };
 
