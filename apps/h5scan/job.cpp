@@ -5,6 +5,7 @@
 #include "common/visit_type.hpp"
 #include "h5scan/convert.hpp"
 #include "h5scan/overflow.hpp"
+#include "h5scan/text_runs.hpp"
 
 #include <lookback/error.hpp>
 #include <lookback/order.hpp>
@@ -162,6 +163,12 @@ std::vector<std::int64_t> scan_job::read_offsets() {
 }
 
 std::vector<std::int64_t> scan_job::runs_of(const io::dataset& by) {
+    if (by.type().kind == io::element_kind::variable_string) {
+        const stage_scope scope(read_);
+        std::vector<std::int64_t> offsets = text_run_begins(by, transfer_);
+        offsets.push_back(static_cast<std::int64_t>(by.rows()));
+        return offsets;
+    }
     const bool string = by.type().kind == io::element_kind::fixed_string;
     const held_column keys = [&] {
         const stage_scope scope(read_);

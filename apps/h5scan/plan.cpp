@@ -103,7 +103,9 @@ void require_integers(const io::dataset& segments) {
 }
 
 void require_by(const io::dataset& by, const io::table& table) {
-    if (!by.type().key && by.type().kind != io::element_kind::fixed_string) {
+    const io::element_kind kind = by.type().kind;
+    if (!by.type().key && kind != io::element_kind::fixed_string &&
+        kind != io::element_kind::variable_string) {
         refuse(fmt::format("{} is {}, whose values cannot be compared", by.address(),
                            by.type().name()));
     }

@@ -1,5 +1,6 @@
 """h5scan against numpy, through h5py as writer and reader."""
 
+import itertools
 import json
 
 import h5py
@@ -133,6 +134,19 @@ def test_by_runs_of_equal_neighbours(where):
     np.testing.assert_array_equal(read(where / "r.h5", "t/fare"), [3, 28, 32, 64])
     run(f"{path}:/t", "--columns", "fare", "--by", "day", "--reduce", "-o", where / "g.h5")
     np.testing.assert_array_equal(read(where / "g.h5", "t/fare"), [3, 28, 32, 64])
+
+
+def test_by_variable_length_strings(where):
+    # Longer than a batch; the first rows are never written, and equal the empty string.
+    names = ["", "", "a", "a", "ä", "b", "b"] * 50000 + ["b"]
+    path = where / "in.h5"
+    with h5py.File(path, "w") as file:
+        file["x"] = np.ones(len(names))
+        column = file.create_dataset("name", len(names), h5py.string_dtype(), chunks=1000)
+        column[2:] = names[2:]
+    run(f"{path}:/x", "--by", "name", "--reduce", "-o", where / "out.h5")
+    lengths = [len(list(group)) for _, group in itertools.groupby(names)]
+    np.testing.assert_array_equal(read(where / "out.h5"), lengths)
 
 
 def test_overflow_is_an_error_that_names_the_row(where):
