@@ -14,6 +14,7 @@
 #include <charconv>
 #include <concepts>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ private:
     template <class T>
     void run_column(const scanned_column& column);
     template <class T>
-    buffer<T> read_values(const io::dataset& source, bool may_wrap);
+    buffer<T> read_values(const io::dataset& source, bool may_wrap, std::string_view advice);
     template <class T>
     void scan_values(const scanned_column& column, std::span<T> values);
     template <class T>
@@ -118,7 +119,7 @@ void scan_job::run() {
 
 // Values of any key type as T, a batch at a time, so that no second copy of the column is held.
 template <class T>
-buffer<T> scan_job::read_values(const io::dataset& source, bool may_wrap) {
+buffer<T> scan_job::read_values(const io::dataset& source, bool may_wrap, std::string_view advice) {
     const stage_scope scope(read_);
     const std::uint64_t items = source.rows() * source.row_items();
     buffer<T> values(host_, static_cast<std::size_t>(items));
@@ -137,9 +138,8 @@ buffer<T> scan_job::read_values(const io::dataset& source, bool may_wrap) {
                     batch.data(), static_cast<std::size_t>(rows * source.row_items()));
                 const auto bad = convert(read, values.data() + row * source.row_items(), may_wrap);
                 if (!bad) continue;
-                refuse(fmt::format(
-                    "{}: the value at row {} does not fit {}; choose another --dtype",
-                    source.address(), row + *bad / source.row_items(), name_of(type_of<T>())));
+                refuse(fmt::format("{}: the value at row {} does not fit {}; {}", source.address(),
+                                   row + *bad / source.row_items(), name_of(type_of<T>()), advice));
             }
         }
     });
@@ -147,7 +147,8 @@ buffer<T> scan_job::read_values(const io::dataset& source, bool may_wrap) {
 }
 
 std::vector<std::int64_t> scan_job::read_integers(const io::dataset& source) {
-    const buffer<std::int64_t> values = read_values<std::int64_t>(source, false);
+    const buffer<std::int64_t> values =
+        read_values<std::int64_t>(source, false, "segments and lengths are counted in 63 bits");
     return {values.begin(), values.end()};
 }
 
@@ -270,7 +271,7 @@ void scan_job::write_values(const scanned_column& column, std::span<const T> val
 
 template <class T>
 void scan_job::run_column(const scanned_column& column) {
-    const buffer<T> values = read_values<T>(column.source, wanted_.wrap);
+    const buffer<T> values = read_values<T>(column.source, wanted_.wrap, "choose another --dtype");
     const std::uint64_t lanes = column.source.row_items();
     if (!wanted_.reduce) {
         {

@@ -205,6 +205,7 @@ def test_nan_and_minus_zero(where):
     (["--segments", "nowhere"], "nowhere"),
     (["--segments", "short"], "the last must be the number of items, 6"),
     (["--segments", "down"], "offset 2 is 1, less than the one before it, 4"),
+    (["--segments", "huge"], "the value at row 1 does not fit i64; segments and lengths"),
     (["--segments", "f"], "one row of integers"),
     (["--by", "short"], "one value for each of the 6 rows"),
     (["--init", "1.5"], "'1.5' is no value of type i64"),
@@ -216,7 +217,8 @@ def test_nan_and_minus_zero(where):
     (["--sgements", "short"], "--segments"),
 ])
 def test_errors(where, arguments, said):
-    path = write(where / "in.h5", x=np.arange(6), short=[0, 5], down=[0, 4, 1, 6], f=[0.0, 6.0])
+    path = write(where / "in.h5", x=np.arange(6), short=[0, 5], down=[0, 4, 1, 6], f=[0.0, 6.0],
+                 huge=np.array([0, 2**63 + 1, 6], "u8"))
     assert said in fails(f"{path}:/x", *arguments, "-o", where / "out.h5")
     assert not (where / "out.h5").exists()
 
