@@ -62,15 +62,8 @@ std::uint32_t swap_halves(std::uint32_t sum) {
 
 // A zlib stream, RFC 1950: header, deflate blocks, checksum.
 constexpr std::size_t zlib_header_bytes = 2;
-// A stored block, RFC 1951: a byte, the length twice, the data.
-constexpr std::size_t block_header_bytes = 5;
-constexpr std::size_t most_block_bytes = 65535;
 // Above it the smallest size is wanted, whatever the time.
 constexpr unsigned most_hasty_level = 6;
-
-std::size_t stored_bytes(std::size_t data_bytes) {
-    return data_bytes + (data_bytes / most_block_bytes + 1) * block_header_bytes;
-}
 
 std::byte* write_zlib_header(unsigned level, std::byte* to) {
     constexpr unsigned deflate_32k = 0x78;
@@ -79,22 +72,6 @@ std::byte* write_zlib_header(unsigned level, std::byte* to) {
     to[0] = std::byte{deflate_32k};
     to[1] = static_cast<std::byte>(effort << 6 | check);
     return to + zlib_header_bytes;
-}
-
-// Byte-aligned at both ends, so that any block may follow. `last` ends the stream.
-std::byte* write_stored(std::span<const std::byte> data, bool last, std::byte* to) {
-    while (!data.empty()) {
-        const std::size_t size = std::min(data.size(), most_block_bytes);
-        to[0] = static_cast<std::byte>(last && size == data.size() ? 1 : 0);
-        to[1] = static_cast<std::byte>(size & 0xff);
-        to[2] = static_cast<std::byte>(size >> 8);
-        to[3] = ~to[1];
-        to[4] = ~to[2];
-        std::memcpy(to + block_header_bytes, data.data(), size);
-        to += block_header_bytes + size;
-        data = data.subspan(size);
-    }
-    return to;
 }
 
 std::size_t item_bytes_of(const filter& filter) {
@@ -200,20 +177,20 @@ void chunk_codec::require_compressor(unsigned level) {
     if (!compressor_) throw error(error_kind::out_of_memory, "no memory to compress with");
 }
 
-// What deflate cannot shorten goes in front in stored blocks, several times as fast.
+// Where repeats gain nothing, which is so in front, they are not looked for.
 std::span<const std::byte> chunk_codec::deflate(std::span<const std::byte> data, unsigned level,
                                                 scratch& buffer) {
+    const bool hasty = level <= most_hasty_level;
     require_compressor(level);
-    const std::size_t stored = level <= most_hasty_level ? stored_prefix_(data) : 0;
-    const auto rest = data.subspan(stored);
-    const std::size_t bound = libdeflate_deflate_compress_bound(compressor_.get(), rest.size());
-    std::byte* const begin =
-        buffer.reserve(zlib_header_bytes + stored_bytes(stored) + bound + checksum_bytes);
-    std::byte* to = write_zlib_header(level, begin);
-    to = write_stored(data.first(stored), stored == data.size(), to);
-    if (!rest.empty() || stored == 0) {
-        to += libdeflate_deflate_compress(compressor_.get(), rest.data(), rest.size(), to, bound);
-    }
+    const std::size_t bound = libdeflate_deflate_compress_bound(compressor_.get(), data.size());
+    std::byte* const begin = buffer.reserve(zlib_header_bytes + deflate_front::bound(data.size()) +
+                                            bound + checksum_bytes);
+    deflate_front::result front{0, write_zlib_header(level, begin)};
+    if (hasty) front = front_.write(data, *compressor_, front.end);
+    const auto rest = data.subspan(front.taken);
+    // Ends the stream also where nothing is left.
+    std::byte* to = front.end + libdeflate_deflate_compress(compressor_.get(), rest.data(),
+                                                            rest.size(), front.end, bound);
     const std::uint32_t sum = libdeflate_adler32(1, data.data(), data.size());
     for (int i = 0; i < 4; ++i) to[i] = static_cast<std::byte>(sum >> (24 - 8 * i));
     return {begin, static_cast<std::size_t>(to + checksum_bytes - begin)};

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "io/dataset.hpp"
+#include "io/deflate_front.hpp"
 #include "io/scratch.hpp"
-#include "io/stored_prefix.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -54,7 +54,7 @@ private:
     std::size_t chunk_bytes_;
     std::size_t swap_bytes_;
     scratch buffers_[2];
-    stored_prefix stored_prefix_;
+    deflate_front front_;
     struct free_codec {
         void operator()(libdeflate_compressor* codec) const noexcept;
         void operator()(libdeflate_decompressor* codec) const noexcept;
