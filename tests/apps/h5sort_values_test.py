@@ -323,16 +323,18 @@ def test_unsigned_above_the_signed_range(tmp_path):
 
 
 @needs_plain_memory
-def test_peak_memory(tmp_path):
-    """At most 2.2 times the column, beside what the process itself takes."""
-    n = 12_000_000
-    source = make(tmp_path / "in.h5", x=RNG.integers(0, 2**63, n, dtype="u8"))
-    small = make(tmp_path / "small.h5", x=np.arange(10, dtype="u8"))
+@pytest.mark.parametrize("kinds", ["u8", "u8 u8", "u2 u8", "u8 u2", "u4 u2", "u2 u4", "u4 u4"])
+def test_peak_memory(tmp_path, kinds):
+    """At most 2.2 times the columns, beside what the process itself takes."""
+    sizes = {"small": 10, "large": 12_000_000}
     peaks = {}
-    for name, path in [("small", small), ("large", source)]:
-        run("h5sort", path, "-o", tmp_path / "out.h5", "--truncate", "--json", tmp_path / "r.json")
+    for name, n in sizes.items():
+        source = make(tmp_path / f"{name}.h5", **{f"t__{column}": RNG.integers(0, 2**16, n).astype(kind)
+                                                  for column, kind in zip("kv", kinds.split())})
+        run("h5sort", f"{source}:/t", "-k", "k", "-o", tmp_path / "out.h5", "--truncate", "--json", tmp_path / "r.json")
         peaks[name] = json.loads((tmp_path / "r.json").read_text())["peak_memory_bytes"]
-    assert peaks["large"] - peaks["small"] <= 2.2 * 8 * n
+    row_bytes = sum(np.dtype(kind).itemsize for kind in kinds.split())
+    assert peaks["large"] - peaks["small"] <= 2.2 * row_bytes * sizes["large"]
 
 
 @needs_plain_memory

@@ -18,9 +18,9 @@ namespace lookback::cpu {
 namespace {
 
 // A key and its value on their way through the buckets; narrower ones fill the first bytes.
-// Aligned to four bytes alone: twelve bytes move faster than sixteen.
+// Aligned to four bytes at most: twelve bytes move faster than sixteen.
 template <std::size_t KeyBytes, std::size_t ValueBytes>
-struct alignas(KeyBytes < 4 ? KeyBytes : 4) pair_item {
+struct alignas(std::min({KeyBytes, ValueBytes, std::size_t{4}})) pair_item {
     static constexpr std::size_t key_bytes = KeyBytes;
     static constexpr std::size_t value_bytes = ValueBytes;
     std::byte key[KeyBytes];
@@ -225,18 +225,19 @@ private:
     buffer<std::byte> scratch_;
 };
 
-// The few items that carry every key and value, in at most twice their bytes.
+// The items that carry every key and value. Those of one byte beside a wider one get two: a line of
+// such odd items in each bucket would not stay in the L1 cache.
 template <class Body>
 void with_item(std::size_t key_bytes, std::size_t value_bytes, const Body& body) {
     if (value_bytes > 8) return body(pair_item<8, 16>{});
     if (key_bytes == 1 && value_bytes == 1) return body(pair_item<1, 1>{});
-    if (key_bytes <= 2 && value_bytes <= 2) return body(pair_item<2, 2>{});
-    if (key_bytes > 4) {
-        if (value_bytes > 4) return body(pair_item<8, 8>{});
-        return body(pair_item<8, 4>{});
-    }
-    if (value_bytes > 4) return body(pair_item<4, 8>{});
-    return body(pair_item<4, 4>{});
+    with_bytes<8>(key_bytes, [&](auto key) {
+        with_bytes<8>(value_bytes, [&](auto value) {
+            constexpr std::size_t least = 2;
+            body(pair_item<std::max<std::size_t>(key, least),
+                           std::max<std::size_t>(value, least)>{});
+        });
+    });
 }
 
 }  // namespace

@@ -54,7 +54,11 @@ class bucket_blocks {
 public:
     /// A multiple of 64 bytes that is written at once; a power of two in items. Longer lines mean
     /// fewer mispredicted branches, but all buckets' lines should stay in the L1 cache.
-    static constexpr std::size_t line_items = sizeof(Item) <= 4 ? 32 : sizeof(Item) <= 12 ? 16 : 8;
+    static constexpr std::size_t line_items = [] {
+        std::size_t items = sizeof(Item) <= 4 ? 32 : sizeof(Item) <= 12 ? 16 : 8;
+        while (items * sizeof(Item) % 64 != 0) items *= 2;
+        return items;
+    }();
     static constexpr std::size_t line_bytes = line_items * sizeof(Item);
 
     bucket_blocks(memory_resource& memory, std::size_t items, int workers, std::size_t buckets)
