@@ -156,6 +156,11 @@ TEST(RadixSortMemory, StaysUnderThePromise) {
                 EXPECT_LE(memory.peak(), sort_memory(context, n, 8));
                 EXPECT_EQ(memory.live(), 0U);
                 memory.reset_peak();
+                auto narrow = generate<std::uint16_t>(shape, n);
+                sort(context, std::span(narrow));
+                sort(context, std::span(narrow), {{}, 3, 12});
+                EXPECT_LE(memory.peak(), sort_memory(context, n, 2));
+                memory.reset_peak();
             }
         }
     }
@@ -165,7 +170,10 @@ TEST(RadixSortMemory, IsAboutOneCopy) {
     const context context({.backend = backend::cpu, .threads = 2});
     const std::size_t n = std::size_t{1} << 26;
     EXPECT_LT(argsort_memory(context, n), n * 8 * 13 / 10);
+    EXPECT_LT(sort_memory(context, n, 1), n * 11 / 10);
+    EXPECT_LT(sort_memory(context, n, 2), n * 2 * 11 / 10);
     EXPECT_LT(sort_pairs_memory(context, n, 8, 4), n * 12 * 13 / 10);
+    EXPECT_LT(sort_pairs_memory(context, n, 2, 8), n * 10 * 13 / 10);
     EXPECT_LT(sort_pairs_memory(context, n, 4, 4), n * 8 * 13 / 10);
     EXPECT_LT(sort_pairs_memory(context, n, 1, 1), n * 2 * 14 / 10);
 }

@@ -35,6 +35,11 @@ void sort_keys(executor& executor, memory_resource& memory,
 }
 
 std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes, int threads) {
+    if (key_bytes < 4) {
+        // A second array where they are not counted, and two counters a pattern and thread.
+        return n * key_bytes +
+               static_cast<std::size_t>(threads) * (std::size_t{2} << 16) * sizeof(std::uint64_t);
+    }
     // Buckets and their open lines, and for each thread the counters of a window and a bucket, of
     // 2^20 keys at most, or the room of its pieces: 13/6 of its keys, in 4096 pieces of 11 vectors
     // of 16 at most.
