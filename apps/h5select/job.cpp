@@ -6,6 +6,7 @@
 #include "h5select/move.hpp"
 #include "io/output.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -87,6 +88,13 @@ std::string temporary_folder(const request& wanted) {
     return std::filesystem::path(file).parent_path().string();
 }
 
+// LOOKBACK_MARK_MEMORY, in bytes, lets tests reach the file without 2^28 rows.
+std::size_t mark_memory() {
+    const char* const text = std::getenv("LOOKBACK_MARK_MEMORY");
+    const std::uint64_t bytes = text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
+    return bytes != 0 ? bytes : row_bits::usual_memory;
+}
+
 std::optional<io::dataset> target(const std::vector<io::dataset>& targets, std::size_t c) {
     if (targets.empty()) return std::nullopt;
     return targets[c];
@@ -105,7 +113,7 @@ void run_select(const plan& planned, const request& wanted, const context& conte
 
     // What exists already is found now, not after the rows have been read.
     outputs out(planned, wanted);
-    row_bits kept(temporary_folder(wanted));
+    row_bits kept(temporary_folder(wanted), mark_memory());
     {
         const stage_scope scope(decide_stage);
         io::transfer_counters counters;

@@ -12,8 +12,10 @@ namespace lookback::apps::h5select {
 
 class row_bits {
 public:
+    static constexpr std::size_t usual_memory = std::size_t{32} << 20;  ///< of 2^28 rows
+
     /// `folder` is where the file would be.
-    explicit row_bits(std::string folder, std::size_t memory_bytes = std::size_t{32} << 20);
+    explicit row_bits(std::string folder, std::size_t memory_bytes = usual_memory);
     row_bits(const row_bits&) = delete;
     row_bits& operator=(const row_bits&) = delete;
     ~row_bits();

@@ -103,6 +103,30 @@ def test_conditions(events, tmp_path, text, reference):
     assert ok("h5select", f"{path}:/events", "--where", text, "--count", "--invert") == f"{(~mask).sum()}\n"
 
 
+@pytest.mark.parametrize("limit", [16, 24, 64, 320, 616, 624, 632])
+def test_more_rows_than_memory_notes(events, tmp_path, limit):
+    """Bits beyond a limit of memory lie in a file without a name: at limits around those of chunks and of all rows."""
+    path, data = events
+    out, rest = tmp_path / "out.h5", tmp_path / "rest.h5"
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    small = {"env": os.environ | {"LOOKBACK_MARK_MEMORY": str(limit)}}
+    mask = data["energy"] > 0.5
+    ok("h5select", f"{path}:/events", "--where", "energy > 0.5", "-o", out, "--rest", rest, "--indices", "rows", "-T",
+       folder, **small)
+    check_rows(out, "events", data, mask)
+    check_rows(rest, "events", data, ~mask)
+    same_bytes(load(out, "rows"), np.flatnonzero(mask))
+    assert ok("h5select", f"{path}:/events", "--where", "energy > 0.5", "--count", **small) == f"{mask.sum()}\n"
+    assert not os.listdir(folder)
+    x = make(tmp_path / "x.h5", x=np.arange(1000))
+    whole = ok("h5select", x, "--where", "x % 3 == 0", "--explain")
+    assert ok("h5select", x, "--where", "x % 3 == 0", "--explain", **small) == whole
+    if limit < N // 8:
+        message = refused("h5select", f"{path}:/events", "--where", "energy > 0.5", "--count", "-T", "/proc", **small)
+        assert message.startswith("/proc: a temporary file cannot be used") and "--tmp" in message
+
+
 def test_storage_and_attributes_are_kept(events, tmp_path):
     path, _ = events
     out = tmp_path / "out.h5"
