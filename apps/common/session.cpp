@@ -22,7 +22,8 @@ session::session(std::string_view app, const common_options& common)
     told.app = app;
 }
 
-void session::describe(const std::vector<io::table>& inputs, const context& context) {
+void session::describe(const std::vector<io::table>& inputs, const context& context,
+                       std::string_view why) {
     told.inputs.clear();
     told.rows_in = 0;
     for (const io::table& table : inputs) {
@@ -30,8 +31,8 @@ void session::describe(const std::vector<io::table>& inputs, const context& cont
         told.rows_in += table.rows();
     }
     told.backend = context.active_backend() == backend::cuda ? "cuda" : "cpu";
-    told.backend_reason =
-        common_.backend != backend::automatic ? "asked for by name" : std::string(context.reason());
+    if (why.empty()) why = context.reason();
+    told.backend_reason = common_.backend != backend::automatic ? "asked for by name" : why;
     told.threads = context.threads();
 }
 

@@ -28,7 +28,8 @@ public:
     report told;
 
     /// Fills in inputs, rows in, backend and threads of the report.
-    void describe(const std::vector<io::table>& inputs, const context& context);
+    void describe(const std::vector<io::table>& inputs, const context& context,
+                  std::string_view why = {});
     /// Runs `body` under the progress bar.
     void work(const std::function<void()>& body) const;
     /// A line on stderr, with --verbose.

@@ -13,9 +13,11 @@
 #include <lookback/sort_stream.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -180,10 +182,13 @@ bool sort_job::stream_keys() {
     own.threads = 1;
     io::transfer_options uncounted = own;
     uncounted.counters = nullptr;
+    // On the CPU the sort works while keys are read and written, on a GPU between the two.
+    const bool between = work_.active_backend() == backend::cuda;
+    std::atomic<std::uint64_t> rows_read = 0;
     std::once_flag begun;
     std::unique_ptr<sorted_sink> sink;
     const auto begin = [&] {
-        read_.finish();
+        if (between) sort_.finish();
         write_.start();
         make_targets(rows);
         sink = std::make_unique<sorted_sink>(host_, targets_.front(), transfer_);
@@ -191,6 +196,9 @@ bool sort_job::stream_keys() {
     key_stream stream{key.number(), key.order, static_cast<std::size_t>(plan_.rows), plan_.block()};
     stream.read = [&](std::size_t first, std::size_t count, void* into) {
         io::read_rows(source, first, count, io::form::native, into, own);
+        if (rows_read.fetch_add(count) + count != plan_.rows) return;
+        read_.finish();
+        if (between) sort_.start();
     };
     stream.peek = [&](std::size_t first, std::size_t count, void* into) {
         io::read_rows(source, first, count, io::form::native, into, uncounted);
@@ -200,8 +208,9 @@ bool sort_job::stream_keys() {
         if (first < rows) sink->write(first, std::min<std::uint64_t>(count, rows - first), keys);
     };
     const stage_scope reading(read_);
-    const stage_scope sorting(sort_);
-    if (!sort_stream(host_, stream)) return false;
+    std::optional<stage_scope> sorting;
+    if (!between) sorting.emplace(sort_);
+    if (!sort_stream(work_, stream)) return false;
     sink->finish();
     write_.finish();
     sort_.done() += plan_.key_bytes();

@@ -6,7 +6,10 @@
 #include "h5sort/job.hpp"
 #include "h5sort/plan.hpp"
 
+#include <lookback/error.hpp>
+
 #include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -37,18 +40,27 @@ exit_code run_check(const plan& planned, const request& wanted, const context& c
 exit_code run(const command_line& line) {
     const request wanted = read_request(line);
     session session("h5sort", wanted.common);
-    const context work({.backend = wanted.common.backend, .threads = wanted.common.threads});
+    const context chosen({.backend = wanted.common.backend, .threads = wanted.common.threads});
     std::optional<context> beside;  // a GPU needs a host for reading, checking and writing
-    if (work.active_backend() != backend::cpu) {
+    if (chosen.active_backend() != backend::cpu) {
         beside.emplace(context_options{.backend = backend::cpu, .threads = wanted.common.threads});
     }
-    const context& host = beside ? *beside : work;
-    const plan planned = make_plan(wanted, host, work);
+    const context& host = beside ? *beside : chosen;
+    plan planned = make_plan(wanted, host, chosen);
+    std::string obstacle;
+    if (beside && wanted.check == check_mode::off) obstacle = device_obstacle(planned, chosen);
+    if (!obstacle.empty()) {
+        if (wanted.common.backend != backend::automatic) {
+            throw error(error_kind::out_of_memory, obstacle + "; give --backend cpu");
+        }
+        planned = make_plan(wanted, host, host);
+    }
+    const context& work = obstacle.empty() ? chosen : host;
     if (wanted.common.dry_run) {
         write_text("-", plan_text(planned, wanted, work));
         return done;
     }
-    session.describe(planned.inputs, work);
+    session.describe(planned.inputs, work, obstacle);
     session.told.more["order"] = order_text(planned);
     session.say(fmt::format("{} rows by {}; {} threads", planned.rows, order_text(planned),
                             work.threads()));

@@ -80,9 +80,8 @@ strategy choose_strategy(const plan& planned, const request& wanted) {
 
 // Whether values can be sorted between reading and writing: both sides come in blocks that a thread
 // can hold, and the rows are known before the sorting.
-bool can_stream(const plan& planned, const request& wanted, const context& context) {
+bool can_stream(const plan& planned, const request& wanted) {
     if (planned.how != strategy::keys || wanted.merge || wanted.unique) return false;
-    if (context.active_backend() != backend::cpu) return false;
     const io::storage_options& storage = wanted.output.storage;
     const bool as_input = !storage.filters && !storage.chunk_rows;
     return as_input &&
@@ -123,13 +122,41 @@ std::uint64_t index_memory(const plan& planned, const request& wanted, const con
     return std::max(sorting, kept_keys + planned.index_bytes() + widest);
 }
 
-std::uint64_t memory_needed(const plan& planned, const request& wanted, const context& context) {
+// Of the device: what is copied there, and what the sort takes besides. Workspaces are small.
+std::uint64_t device_needed(const plan& planned, const context& work) {
+    const auto rows = static_cast<std::size_t>(planned.rows);
+    const std::size_t key_bytes = planned.keys.front().bytes();
+    std::uint64_t bytes = planned.key_bytes();
+    switch (planned.how) {
+        case strategy::keys:
+            bytes += sort_memory(work, rows, key_bytes);
+            break;
+        case strategy::pairs: {
+            const std::size_t payload = planned.keys.front().payload();
+            const std::size_t value_bytes =
+                planned.first().datasets()[payload].row_bytes(io::form::stored);
+            bytes += rows * value_bytes + sort_pairs_memory(work, rows, key_bytes, value_bytes);
+            break;
+        }
+        case strategy::index:
+            bytes += planned.index_bytes() + argsort_memory(work, rows);
+            break;
+    }
+    constexpr std::uint64_t workspace_share = 16;
+    return bytes + bytes / workspace_share;
+}
+
+std::uint64_t memory_needed(const plan& planned, const request& wanted, const context& context,
+                            const lookback::context& work) {
     const auto rows = static_cast<std::size_t>(planned.rows);
     const std::size_t key_bytes = planned.keys.front().bytes();
     const std::uint64_t heads = wanted.unique ? planned.rows : 0;
     std::uint64_t bytes = process_bytes + transfer_bytes(planned, context.threads());
     switch (planned.how) {
         case strategy::keys: {
+            if (planned.streamed && work.active_backend() == backend::cuda) {
+                return bytes + sort_stream_host_memory(work, key_bytes, planned.block());
+            }
             // Values that do not suit a stream are sorted as an array.
             const std::uint64_t stream =
                 planned.streamed ? sort_stream_memory(context, rows, key_bytes, planned.block())
@@ -216,11 +243,20 @@ plan make_plan(const request& wanted, const context& host, const context& work) 
     planned.keys = find_keys(wanted, planned.inputs);
     planned.segments = open_segments(wanted, planned.first());
     planned.how = choose_strategy(planned, wanted);
-    planned.streamed = can_stream(planned, wanted, work);
+    planned.streamed = can_stream(planned, wanted);
     planned.hold_rows = planned.how == strategy::index && should_hold_rows(planned, wanted, host);
     set_output_paths(planned, wanted);
-    planned.memory_bytes = memory_needed(planned, wanted, host);
+    planned.memory_bytes = memory_needed(planned, wanted, host, work);
+    if (work.active_backend() == backend::cuda) planned.device_bytes = device_needed(planned, work);
     return planned;
+}
+
+std::string device_obstacle(const plan& planned, const context& work) {
+    const std::uint64_t free = work.free_memory();
+    if (planned.device_bytes <= free) return {};
+    return fmt::format("{}: sorting needs {} of GPU memory, and {} are free",
+                       address_of(planned.first()), size_text(planned.device_bytes),
+                       size_text(free));
 }
 
 void require_memory(const plan& planned, const request& wanted) {

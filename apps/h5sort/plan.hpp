@@ -54,6 +54,7 @@ struct plan {
     std::string output_path;              ///< the table's path in the output
     std::string index_path;               ///< empty = no permutation is written
     std::uint64_t memory_bytes = 0;       ///< upper bound, the process and its buffers included
+    std::uint64_t device_bytes = 0;       ///< of a GPU's memory, about; 0 on the CPU
 
     const io::table& first() const { return inputs.front(); }
     /// Wider than 32 bits would be: rows do not fit.
@@ -70,6 +71,9 @@ struct plan {
 /// Opens the inputs and decides for a sort by `work` beside `host`, which may be the same. Throws
 /// error.
 plan make_plan(const request& wanted, const context& host, const context& work);
+
+/// Why a sort by this GPU cannot be carried out, or nothing.
+std::string device_obstacle(const plan& planned, const context& work);
 
 /// Throws error{out_of_memory} that states the need, where it is above the cap or the machine.
 void require_memory(const plan& planned, const request& wanted);

@@ -93,6 +93,14 @@ void gather(device& /*device*/, const void* /*in*/, std::size_t /*item_bytes*/,
             std::span<const Index> /*index*/, void* /*out*/) {
     refuse();
 }
+void sort_key_stream(device& /*device*/, memory_resource& /*memory*/, const key_stream& /*stream*/,
+                     int /*threads*/) {
+    refuse();
+}
+std::size_t sort_key_stream_host_memory(std::size_t /*key_bytes*/, std::size_t /*block*/,
+                                        int /*threads*/) {
+    return 0;
+}
 std::size_t sort_keys_memory(std::size_t /*n*/, std::size_t /*key_bytes*/) {
     refuse();
 }

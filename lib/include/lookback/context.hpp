@@ -42,6 +42,10 @@ public:
     int threads() const noexcept;
     memory_resource& memory() const noexcept;
 
+    /// Bytes that the backend's own memory can still give: on CUDA the device's free memory, which
+    /// other processes share; on the CPU ~0, since the library sets no limit.
+    std::size_t free_memory() const;
+
     /// Waits until the work asked of this context is done; on the CPU it always is.
     void synchronize() const;
     /// Copies bytes from host or context memory to host or context memory, and waits. On CUDA it

@@ -1,6 +1,6 @@
 // Public API: keys sorted on their way from a source to a sink, without an array of them all.
-// Invariant: what sort() would give, in about half its memory; reading overlaps the first pass,
-// writing the last.
+// Invariant: what sort() would give, in about half its memory; on the CPU reading overlaps the
+// first pass and writing the last, on CUDA both overlap copies.
 #pragma once
 
 #include <lookback/context.hpp>
@@ -36,13 +36,19 @@ struct key_stream {
 /// be sorted as an array: too few, of one or two bytes, sorted already, of few values, or a few
 /// values' neighbours hold too many of them.
 ///
-/// Determinism: the same keys in the same places from every thread count; the ranges of the calls
-/// differ. Extra memory: sort_stream_memory(). CPU only: throws error{backend_error} elsewhere, and
+/// On CUDA always true: keys are read into pinned memory piece by piece and copied while others are
+/// read; the sorted ones come back the same way, and nothing is peeked at.
+///
+/// Determinism: the same keys in the same places from every thread count and backend; the ranges of
+/// the calls differ. Extra memory: sort_stream_memory() and sort_stream_host_memory(). Throws
 /// error{invalid_argument} for a function that is not there.
 bool sort_stream(const context& context, const key_stream& stream);
 
 /// Upper bound in bytes of what sort_stream() allocates from the context's memory.
 std::size_t sort_stream_memory(const context& context, std::size_t n, std::size_t key_bytes,
                                std::size_t block);
+/// Of what it takes besides: pinned host memory on CUDA, nothing on the CPU.
+std::size_t sort_stream_host_memory(const context& context, std::size_t key_bytes,
+                                    std::size_t block);
 
 }  // namespace lookback

@@ -51,6 +51,10 @@ memory_resource& context::memory() const noexcept {
     return *state_->memory;
 }
 
+std::size_t context::free_memory() const {
+    return state_->device ? state_->device->free_bytes() : ~std::size_t{0};
+}
+
 void context::synchronize() const {
     if (state_->device) state_->device->synchronize();
 }

@@ -5,6 +5,7 @@
 #include <lookback/context.hpp>
 #include <lookback/radix_sort.hpp>
 #include <lookback/scan.hpp>
+#include <lookback/sort_stream.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,8 @@ public:
     virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
     /// The cudaStream_t.
     virtual void* stream() = 0;
+    /// Bytes that memory() can still give.
+    virtual std::size_t free_bytes() = 0;
 };
 
 /// Throws error{backend_error} where unusable_reason() is not empty.
@@ -97,6 +100,11 @@ std::size_t first_outside(device& device, std::span<const Index> index, std::siz
 template <class Index>
 void gather(device& device, const void* in, std::size_t item_bytes, std::span<const Index> index,
             void* out);
+/// As lookback::sort_stream(), on so many threads of the host.
+void sort_key_stream(device& device, memory_resource& memory, const key_stream& stream,
+                     int threads);
+/// Pinned host memory that it takes, at most.
+std::size_t sort_key_stream_host_memory(std::size_t key_bytes, std::size_t block, int threads);
 /// At most what these take from `memory`.
 std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes);
 std::size_t sort_pairs_memory(std::size_t n, std::size_t key_bytes, std::size_t value_bytes);

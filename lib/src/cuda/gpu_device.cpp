@@ -1,18 +1,33 @@
 #include "cuda/gpu_device.hpp"
 
 #include "cuda/cuda_check.hpp"
+#include "cuda/pinned_pieces.hpp"
 #include "cuda/probe.hpp"
 
 #include <lookback/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <thread>
 
 namespace lookback::cuda {
 namespace {
 
 // Doubling keeps reallocations of a growing workspace few.
 constexpr std::size_t least_workspace_bytes = std::size_t{1} << 20;
+
+// The driver copies pageable memory on one thread, at a fifth of the bus. Shorter copies do not
+// earn the pinned memory.
+constexpr std::size_t pieces_from_bytes = std::size_t{64} << 20;
+constexpr std::size_t piece_bytes = std::size_t{4} << 20;
+constexpr unsigned piece_threads = 8;
+
+bool is_pageable(const void* pointer) {
+    cudaPointerAttributes attributes{};
+    cuda_check(cudaPointerGetAttributes(&attributes, pointer), "look up a pointer");
+    return attributes.type == cudaMemoryTypeUnregistered;
+}
 
 }  // namespace
 
@@ -47,6 +62,16 @@ void stream_memory::deallocate(void* block, std::size_t /*bytes*/) noexcept {
     cudaFreeAsync(block, stream_);
 }
 
+std::size_t stream_memory::kept_bytes() const {
+    std::uint64_t reserved = 0;
+    std::uint64_t used = 0;
+    cuda_check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved),
+               "look at the memory pool");
+    cuda_check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used),
+               "look at the memory pool");
+    return reserved - used;
+}
+
 gpu_device::gpu_device(int ordinal) : ordinal_(ordinal) {
     cuda_check(cudaSetDevice(ordinal_), "select the device");
     cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
@@ -63,6 +88,7 @@ gpu_device::~gpu_device() {
         if (held.memory != nullptr) memory_->deallocate(held.memory, held.bytes);
     }
     cudaStreamSynchronize(stream_);
+    pieces_.reset();
     memory_.reset();
     cudaStreamDestroy(stream_);
 }
@@ -72,9 +98,40 @@ void gpu_device::synchronize() {
 }
 
 void gpu_device::copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes >= pieces_from_bytes && is_pageable(to) != is_pageable(from)) {
+        copy_in_pieces(to, from, bytes);
+        return;
+    }
     const std::string what = "copy " + std::to_string(bytes) + " bytes";
     cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), what.c_str());
     synchronize();
+}
+
+void gpu_device::copy_in_pieces(void* to, const void* from, std::size_t bytes) {
+    if (!pieces_) {
+        const unsigned cores = std::max(std::thread::hardware_concurrency(), 1U);
+        pieces_ = std::make_unique<pinned_pieces>(
+            *this, static_cast<int>(std::min(cores, piece_threads)), piece_bytes);
+    }
+    if (is_pageable(from)) {
+        pieces_->send(static_cast<std::byte*>(to), bytes,
+                      [&](std::size_t offset, std::size_t size, std::byte* piece) {
+                          std::memcpy(piece, static_cast<const std::byte*>(from) + offset, size);
+                      });
+    } else {
+        pieces_->fetch(static_cast<const std::byte*>(from), bytes,
+                       [&](std::size_t offset, std::size_t size, std::byte* piece) {
+                           std::memcpy(static_cast<std::byte*>(to) + offset, piece, size);
+                       });
+    }
+}
+
+std::size_t gpu_device::free_bytes() {
+    cuda_check(cudaSetDevice(ordinal_), "select the device");
+    std::size_t free = 0;
+    std::size_t total = 0;
+    cuda_check(cudaMemGetInfo(&free, &total), "ask for the device's free memory");
+    return free + memory_->kept_bytes();
 }
 
 gpu_device::block gpu_device::grown(block& workspace, std::size_t bytes) {

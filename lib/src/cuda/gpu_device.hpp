@@ -19,11 +19,15 @@ public:
 
     void* allocate(std::size_t bytes) override;
     void deallocate(void* block, std::size_t bytes) noexcept override;
+    /// Bytes that the pool keeps and nobody uses.
+    std::size_t kept_bytes() const;
 
 private:
     cudaMemPool_t pool_ = nullptr;
     cudaStream_t stream_;
 };
+
+class pinned_pieces;
 
 class gpu_device final : public device {
 public:
@@ -36,6 +40,7 @@ public:
     void synchronize() override;
     void copy(void* to, const void* from, std::size_t bytes) override;
     void* stream() override { return stream_; }
+    std::size_t free_bytes() override;
 
     int ordinal() const { return ordinal_; }
     cudaStream_t native_stream() const { return stream_; }
@@ -55,12 +60,14 @@ public:
 
 private:
     block grown(block& workspace, std::size_t bytes);
+    void copy_in_pieces(void* to, const void* from, std::size_t bytes);
 
     int ordinal_;
     cudaStream_t stream_ = nullptr;
     std::unique_ptr<stream_memory> memory_;
     block workspace_{};
     block sort_workspace_{};
+    std::unique_ptr<pinned_pieces> pieces_;
 };
 
 }  // namespace lookback::cuda
