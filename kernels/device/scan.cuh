@@ -126,7 +126,7 @@ cudaError_t reproducible_scan(const scan_workspace& workspace, const scan_reques
 template <class T, class Op>
 cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
                     const scan_request<T>& request, Op op, cudaStream_t stream) {
-    using fallback = policy_for<tuning::fallback_scan<T>, T, Op>;
+    using passes = policy_for<tuning::pass_scan<T>, T, Op>;
     if (request.items <= 0) return cudaSuccess;
     switch (strategy) {
         case scan_strategy::automatic:
@@ -135,11 +135,11 @@ cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
             return scan_under<policy_for<tuning::small_scan<T>, T, Op>>(workspace, request, op,
                                                                         stream);
         case scan_strategy::three_launch:
-            return launch_three<fallback, block::kogge_stone<most_chunks>>(
+            return launch_three<passes, block::kogge_stone<most_chunks>>(
                 arguments_of(request), totals_of<T>(workspace), op, stream);
         case scan_strategy::grid_barrier:
-            return launch_grid_barrier<fallback>(arguments_of(request), totals_of<T>(workspace), op,
-                                                 stream);
+            return launch_grid_barrier<passes>(arguments_of(request), totals_of<T>(workspace), op,
+                                               stream);
         case scan_strategy::lookback:
             return scan_under<policy_for<tuning::ticket_scan<T>, T, Op>>(workspace, request, op,
                                                                          stream);
@@ -147,7 +147,8 @@ cudaError_t scan_by(scan_strategy strategy, const scan_workspace& workspace,
             return scan_under<policy_for<tuning::bounded_scan<T>, T, Op>>(workspace, request, op,
                                                                           stream);
         case scan_strategy::fallback:
-            return scan_under<fallback>(workspace, request, op, stream);
+            return scan_under<policy_for<tuning::fallback_scan<T>, T, Op>>(workspace, request, op,
+                                                                           stream);
     }
     return cudaErrorInvalidValue;
 }

@@ -9,6 +9,18 @@
 
 namespace lookback::device {
 
+/// The warp's part of the block's turning space; staged_bytes of dynamic shared memory hold it, or
+/// it is static.
+template <class P, class T>
+__device__ __forceinline__ uint4* turning_of_warp() {
+    if constexpr (P::staged) {
+        return static_cast<turning_space<P, T>*>(arch::dynamic_shared())->own();
+    } else {
+        __shared__ turning_space<P, T> space;
+        return space.own();
+    }
+}
+
 /// Scans the tile whose items are loaded; called by a whole block, one thread of which has written
 /// shared.arrival.
 template <class P, class T, class Op>
@@ -18,6 +30,7 @@ __device__ __forceinline__ void scan_loaded_tile(const scan_arguments<T>& args,
                                                  scan_shared<P, T>& shared, uint4* turning, Op op) {
     constexpr bool any_order = scan_tile<P, T, Op>::any_order;
     const int warp = arch::warp();
+    items.arrive();
     items.lane_totals(op);
     if constexpr (!any_order) items.row_scans(op);
     const T total = items.warp_total(op);
@@ -61,8 +74,7 @@ template <class P, class T, class Op>
 __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     lookback_scan(const scan_arguments<T> args, const scan_words words, const Op op) {
     __shared__ scan_shared<P, T> shared;
-    __shared__ turning_space<P, T> space;
-    uint4* turning = space.own();
+    uint4* turning = turning_of_warp<P, T>();
     constexpr bool by_ticket = P::order == tuning::tile_order::ticket;
     scan_tile<P, T, Op> items;
     index_t tile = arch::block_number();
@@ -82,8 +94,9 @@ template <class P, class T, class Op>
 cudaError_t launch_lookback(scan_arguments<T> args, const scan_words& words, Op op,
                             cudaStream_t stream) {
     args.tiles = core::tile_shape{args.items, tile_geometry<P, T>::tile_items}.tiles();
-    return arch::launch(lookback_scan<P, T, Op>, {static_cast<unsigned>(args.tiles), P::threads},
-                        stream, args, words, op);
+    return arch::launch(lookback_scan<P, T, Op>,
+                        {static_cast<unsigned>(args.tiles), P::threads, staged_bytes<P, T>}, stream,
+                        args, words, op);
 }
 
 }  // namespace lookback::device

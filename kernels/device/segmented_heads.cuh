@@ -26,10 +26,12 @@ template <int Items>
 struct lane_heads {
     static constexpr int words = (Items + 31) / 32;
     std::uint32_t bits[words];
+    std::uint32_t all;  ///< not 0: there is a head
 
     __device__ __forceinline__ void load(const unsigned char* heads) {
 #pragma unroll
         for (std::uint32_t& word : bits) word = 0;
+        all = 0;
         if constexpr (Items % 16 == 0) {
 #pragma unroll
             for (int cell = 0; cell < Items / 16; ++cell) {
@@ -37,36 +39,26 @@ struct lane_heads {
                 const std::uint32_t four = four_heads(bytes.x) | four_heads(bytes.y) << 4 |
                                            four_heads(bytes.z) << 8 | four_heads(bytes.w) << 12;
                 bits[cell / 2] |= four << (cell % 2 * 16);
+                all |= bytes.x | bytes.y | bytes.z | bytes.w;  // fewer steps than from the bits
             }
         } else if constexpr (Items % 4 == 0) {
 #pragma unroll
             for (int word = 0; word < Items / 4; ++word) {
-                bits[0] |= four_heads(reinterpret_cast<const std::uint32_t*>(heads)[word])
-                           << 4 * word;
+                const std::uint32_t bytes = reinterpret_cast<const std::uint32_t*>(heads)[word];
+                bits[0] |= four_heads(bytes) << 4 * word;
+                all |= bytes;
             }
         } else {
 #pragma unroll
             for (int item = 0; item < Items; ++item) bits[0] |= std::uint32_t{heads[item]} << item;
+            all = bits[0];
         }
     }
     __device__ __forceinline__ bool at(int item) const {
         return (bits[item / 32] >> item % 32 & 1) != 0;
     }
     __device__ __forceinline__ bool any() const {
-        std::uint32_t all = 0;
-#pragma unroll
-        for (const std::uint32_t word : bits) all |= word;
         return all != 0;
-    }
-    /// The first head, or Items.
-    __device__ __forceinline__ int first() const {
-        int place = Items;
-#pragma unroll
-        for (int word = words - 1; word >= 0; --word) {
-            const int found = __ffs(static_cast<int>(bits[word]));
-            place = found > 0 ? 32 * word + found - 1 : place;
-        }
-        return place;
     }
 };
 

@@ -1,13 +1,12 @@
-// Level L5 (device): the kernel of segmented scan and reduction. Tiles are equal parts of the
-// items, whatever the segments; heads are bytes in shared memory. Invariant: a tile with a head
-// publishes its open end as a prefix at once: look-back stops there. Progress depends on no order
-// of dispatch: tiles are taken by ticket. Source: Blelloch (1990); Sengupta et al. (2007); Merrill
-// and Garland (2016).
+// Level L5 (device): the kernel of segmented scan, and of reductions by the same rows. Tiles are
+// equal parts of the items, whatever the segments; heads are bytes in shared memory. Invariant: a
+// tile with a head publishes its open end as a prefix at once: look-back stops there. Progress
+// depends on no order of dispatch: tiles are taken by ticket. Source: Blelloch (1990); Sengupta et
+// al. (2007); Merrill and Garland (2016).
 #pragma once
 
 #include <lookback/kernels/device/scan_lookback.cuh>
 #include <lookback/kernels/device/segmented_offsets.cuh>
-#include <lookback/kernels/device/segmented_runs.cuh>
 #include <lookback/kernels/device/segmented_tile.cuh>
 
 namespace lookback::device {
@@ -33,15 +32,11 @@ using told_value = std::conditional_t<follows_tree<P>, core::headed<T>, T>;
 template <class P, class T>
 using tile_pairs = scan_shared<P, core::headed<T>>;
 
-template <class P, class T, class Op>
-using tile_of_segments =
-    std::conditional_t<P::blocked, segmented_runs<P, T, Op>, segmented_tile<P, T, Op>>;
-
-/// Bytes of dynamic shared memory: heads and, by rows, the scanned items of a reduction.
+/// Bytes of dynamic shared memory: heads and the scanned items of a reduction.
 template <class P, class T, segmented_result Result>
 inline constexpr std::size_t segmented_shared_bytes =
     static_cast<std::size_t>(tile_geometry<P, T>::tile_items) *
-    (1 + (Result == segmented_result::totals && !P::blocked ? sizeof(T) : 0));
+    (1 + (Result == segmented_result::totals ? sizeof(T) : 0));
 
 /// The offsets of a tile.
 struct tile_offsets {
@@ -61,9 +56,10 @@ struct tile_offsets {
 template <class P, class T>
 __device__ __forceinline__ void mark_heads(const segmented_arguments<T>& args,
                                            const tile_offsets& own, unsigned char* heads) {
-    for_offsets_of_tile<P::threads>(args.list, own.from, own.to, [&](index_t, index_t offset) {
-        if (offset < own.end) heads[offset - own.begin] = 1;
-    });
+    for_offsets_of_tile<P::threads>(args.list, own.from, own.to, static_cast<int>(threadIdx.x),
+                                    [&](index_t, index_t, index_t offset) {
+                                        if (offset < own.end) heads[offset - own.begin] = 1;
+                                    });
     if (threadIdx.x == 0 && args.list.offsets[own.from - 1] == own.begin) heads[0] = 1;
 }
 
@@ -121,39 +117,27 @@ __device__ __forceinline__ T read_tree(const segmented_arguments<T>& args,
         .value.value;
 }
 
-/// Writes one item a segment that ends in the tile; not that of the segment that reaches into the
-/// tile, where `open` says so. total(begin, end) is that of a segment, by places in the tile.
-template <class P, class T, class Total>
-__device__ __forceinline__ void write_totals(const segmented_arguments<T>& args,
-                                             const tile_offsets& own, bool open, Total total) {
-    const index_t* offsets = args.list.offsets;
-    for_offsets_of_tile<P::threads>(args.list, own.from, own.to, [&](index_t j, index_t end) {
-        if (open && j == own.from) return;
-        const index_t begin = offsets[j - 1];
-        args.scan.out[j - 1] =
-            begin == end ? args.empty : total(begin - own.begin, static_cast<int>(end - own.begin));
-    });
-}
-
 /// The results of a tile, item by item.
-template <class P, class T, class Tile, class Op, class Finish>
+template <class P, class T, class Op, class Finish>
 __device__ __forceinline__ void finish_items(const segmented_arguments<T>& args,
-                                             const tile_offsets& offsets, Tile& own,
-                                             const unsigned char* heads, uint4* turning,
-                                             const T& base, Op op, Finish finish) {
+                                             const tile_offsets& offsets,
+                                             segmented_tile<P, T, Op>& own,
+                                             const unsigned char* heads, const T& base, Op op,
+                                             Finish finish) {
     const int first = own.items.first_item();
     const int left = static_cast<int>(offsets.end - offsets.begin) - first;
     T* to = args.scan.out + offsets.begin + first;
-    const auto store = [&](int row) { own.items.store(args.scan, to, row, left); };
+    const auto store = [&](int row) {
+        own.items.store(args.scan, to, row, left, own.items.rows[row]);
+    };
     if (args.scan.exclusive) {
-        own.template finish<true>(heads, turning, base, args.start, op, finish, store);
+        own.template finish<true>(heads, base, args.start, op, finish, store);
     } else {
-        own.template finish<false>(heads, turning, base, args.start, op, finish, store);
+        own.template finish<false>(heads, base, args.start, op, finish, store);
     }
 }
 
-/// The totals of the segments that end in a tile, by rows: its scanned items go through shared
-/// memory.
+/// The totals of the segments that end in a tile: its scanned items go through shared memory.
 template <class P, class T, class Op, class Finish>
 __device__ __forceinline__ void finish_totals(const segmented_arguments<T>& args,
                                               const tile_offsets& offsets,
@@ -161,53 +145,15 @@ __device__ __forceinline__ void finish_totals(const segmented_arguments<T>& args
                                               const unsigned char* heads, T* scanned, const T& base,
                                               Op op, Finish finish) {
     T* to = scanned + own.items.first_item();
-    own.template finish<false>(heads, nullptr, base, args.start, op, finish, [&](int row) {
+    own.template finish<false>(heads, base, args.start, op, finish, [&](int row) {
         own.items.rows[row].store(to + row * tile_geometry<P, T>::row_items);
     });
     __syncthreads();  // all results of the tile are there
-    write_totals<P>(args, offsets, false,
-                    [&](index_t /*begin*/, int end) { return scanned[end - 1]; });
-}
-
-/// The same by runs: an item waits where its lane scanned it, and takes along what precedes its
-/// lane. Only the segment that reaches into the tile needs to know what precedes: nobody but warp 0
-/// waits for that.
-template <class P, class T, class Op>
-__device__ __forceinline__ void finish_totals(const segmented_arguments<T>& args,
-                                              const scan_channel& channel, index_t tile,
-                                              const tile_offsets& offsets,
-                                              const segmented_runs<P, T, Op>& own, bool open,
-                                              const tile_pairs<P, T>& shared,
-                                              const turning_space<P, T>& space, T* seeds, Op op) {
-    const core::join_headed<Op> join{op};
-    const int warp = arch::warp();
-    core::headed<T> total{};
-    if (warp == 0) {
-        total = fold(shared.warp_totals, P::warps, join);
-        if (arch::lane() == 0) tell_total(channel, tile, total);
-    }
-    const auto total_of = [&](index_t begin, int end) {
-        constexpr int lane_items = segmented_runs<P, T, Op>::lane_items;
-        const int lane = (end - 1) / lane_items;
-        const T in_lane = segmented_runs<P, T, Op>::item_at(space, end - 1);
-        return begin < lane * lane_items ? op(seeds[lane], in_lane) : in_lane;
-    };
-    const bool any_end = offsets.from < offsets.to;
-    if (any_end) {
-        T base = Op::template identity<T>();
-        if (warp > 0) base = fold(shared.warp_totals, warp, join).value;
-        const T seed = own.seed(base, op);
-        seeds[threadIdx.x] = seed;
-        __syncthreads();  // seeds are written
-        write_totals<P>(args, offsets, open, total_of);
-    }
-    if (warp != 0 || !open) return;
-    const T before = walk_to_head(channel, tile, total, op);
-    if (arch::lane() == 0 && any_end) {
-        const index_t end = args.list.offsets[offsets.from];
-        args.scan.out[offsets.from - 1] =
-            op(before, total_of(-1, static_cast<int>(end - offsets.begin)));
-    }
+    for_offsets_of_tile<P::threads>(
+        args.list, offsets.from, offsets.to, static_cast<int>(threadIdx.x),
+        [&](index_t j, index_t begin, index_t end) {
+            args.scan.out[j - 1] = begin == end ? args.empty : scanned[end - offsets.begin - 1];
+        });
 }
 
 template <class P, class T, class Op, segmented_result Result>
@@ -216,24 +162,22 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     using geometry = tile_geometry<P, T>;
     constexpr bool totals = Result == segmented_result::totals;
     __shared__ tile_pairs<P, T> shared;
-    __shared__ turning_space<P, T> space;
     auto* heads = static_cast<unsigned char*>(arch::dynamic_shared());
     if (threadIdx.x == 0) {
         shared.arrival =
             tile::arrive(words.shared, gridDim.x, slots_of(args.scan.tiles) * words.stride);
     }
     clear_heads<P>(heads, geometry::tile_items);
-    __syncthreads();  // the ticket is written, heads are clear
-    tile_of_segments<P, T, Op> own;
+    arch::wait_for_earlier_kernel();  // that finds the bounds
+    __syncthreads();                  // the ticket is written, heads are clear
+    segmented_tile<P, T, Op> own;
     {
         const tile_offsets offsets = tile_offsets::of<P>(args, shared.arrival.order);
         own.items.load_striped(args.scan, shared.arrival.order);
         mark_heads<P>(args, offsets, heads);
     }
-    own.turn_in(space.own());
     __syncthreads();  // heads are marked
     own.combine(heads, args.start, op);
-    if constexpr (totals && P::blocked) own.keep(space.own());
     const core::headed<T> warp_total = own.warp_total(op);
     const int warp = arch::warp();
     if (arch::lane() == 0) shared.warp_totals[warp] = warp_total;
@@ -243,31 +187,26 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     // Read anew: to hold them through the combination would spill registers.
     const index_t tile = shared.arrival.order;
     const tile_offsets offsets = tile_offsets::of<P>(args, tile);
-    if constexpr (totals && P::blocked) {
-        __shared__ T seeds[P::threads];
-        finish_totals(args, channel, tile, offsets, own, heads[0] == 0, shared, space, seeds, op);
+    T base;
+    if constexpr (follows_tree<P>) {
+        base = read_tree(args, channel, tile, shared, op);
     } else {
-        T base;
-        if constexpr (follows_tree<P>) {
-            base = read_tree(args, channel, tile, shared, op);
-        } else {
-            base = wait_for_before(channel, tile, heads[0] != 0, shared, op);
-        }
-        if (warp > 0) {
-            const core::headed<T> before = shared.warps_before[warp];
-            base = before.head != 0 ? before.value : op(base, before.value);
-        }
-        // In the fixed tree an initial value is no part of it and joins each result last.
-        const bool joins = follows_tree<P> && args.scan.has_init;
-        const auto finish = [&](const T& result) {
-            return joins ? op(args.scan.init, result) : result;
-        };
-        if constexpr (totals) {
-            auto* scanned = reinterpret_cast<T*>(heads + geometry::tile_items);
-            finish_totals(args, offsets, own, heads, scanned, base, op, finish);
-        } else {
-            finish_items<P>(args, offsets, own, heads, space.own(), base, op, finish);
-        }
+        base = wait_for_before(channel, tile, heads[0] != 0, shared, op);
+    }
+    if (warp > 0) {
+        const core::headed<T> before = shared.warps_before[warp];
+        base = before.head != 0 ? before.value : op(base, before.value);
+    }
+    // In the fixed tree an initial value is no part of it and joins each result last.
+    const bool joins = follows_tree<P> && args.scan.has_init;
+    const auto finish = [&](const T& result) {
+        return joins ? op(args.scan.init, result) : result;
+    };
+    if constexpr (totals) {
+        auto* scanned = reinterpret_cast<T*>(heads + geometry::tile_items);
+        finish_totals(args, offsets, own, heads, scanned, base, op, finish);
+    } else {
+        finish_items<P>(args, offsets, own, heads, base, op, finish);
     }
     if constexpr (totals) {
         for_constant_chunks<P::threads>(args.list,

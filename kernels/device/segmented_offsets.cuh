@@ -20,23 +20,21 @@ struct segment_list {
     __device__ index_t count() const { return segments + 1; }
 };
 
-/// The first offset greater than `value`, of those in [from, to). By quarters: three loads are
-/// under way at once, and half as many wait for each other as by halves.
+/// The first offset greater than `value`, of those in [from, to). By eighths: eight loads are under
+/// way at once, and a third as many wait for each other as by halves.
 __device__ __forceinline__ index_t first_greater(const segment_list& list, index_t from, index_t to,
                                                  index_t value) {
+    constexpr int parts = 8;
     while (from < to) {
-        const index_t step = (to - from) / 4;
-        const index_t middle = from + 2 * step;
-        const bool first = list.offsets[middle - step] > value;
-        const bool second = list.offsets[middle] > value;
-        const bool third = list.offsets[middle + step] > value;
-        if (second) {
-            to = first ? middle - step : middle;
-            from = first ? from : middle - step + 1;
-        } else {
-            to = third ? middle + step : to;
-            from = third ? middle + 1 : middle + step + 1;
+        const index_t begin = from;
+        const index_t length = to - from;
+        int smaller = 0;
+#pragma unroll
+        for (int part = 0; part < parts; ++part) {
+            smaller += list.offsets[begin + length * part / parts] <= value ? 1 : 0;
         }
+        if (smaller < parts) to = begin + length * smaller / parts;
+        if (smaller > 0) from = begin + length * (smaller - 1) / parts + 1;
     }
     return from;
 }
@@ -46,6 +44,7 @@ __device__ __forceinline__ index_t first_greater(const segment_list& list, index
 template <class Index>
 __global__ void __launch_bounds__(128)
     find_bounds(const segment_list list, Index tile_items, Index tiles, Index* bounds) {
+    arch::allow_next_kernel();
     const Index tile = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (tile > tiles) return;
     Index bound = tile == 0 ? 1 : list.count();
@@ -78,73 +77,100 @@ struct offset_run {
     }
 };
 
-/// visit(j, offsets[j]) for each j in [from, to), by a group of `threads` threads of which this is
-/// number `thread`; four offsets are under way at once.
+/// visit(j, offsets[j - 1], offsets[j]) for each j in [from, to), from > 0, by a group of `threads`
+/// threads of which this is number `thread`; four offsets are under way at once.
 template <class Visit>
 __device__ __forceinline__ void for_offsets(const segment_list& list, index_t from, index_t to,
                                             int thread, int threads, Visit visit) {
     constexpr int batch = 4;
     for (index_t j = from + thread; j < to; j += batch * threads) {
+        index_t before[batch];
         index_t offset[batch];
 #pragma unroll
         for (int i = 0; i < batch; ++i) {
-            const index_t at = j + i * threads;
-            offset[i] = list.offsets[at < to ? at : to - 1];
+            const index_t at = j + i * threads < to ? j + i * threads : to - 1;
+            before[i] = list.offsets[at - 1];
+            offset[i] = list.offsets[at];
         }
 #pragma unroll
         for (int i = 0; i < batch; ++i) {
-            if (j + i * threads < to) visit(j + i * threads, offset[i]);
+            if (j + i * threads < to) visit(j + i * threads, before[i], offset[i]);
         }
     }
 }
 
-/// The same by a whole block, for the offsets of a tile. Where they are many, each warp takes
-/// chunks, `chunk_batch` a lane at once, and of a constant chunk visits the first offset alone:
-/// 16 million equal offsets take 16 rounds of a warp.
+/// The same for a span, 32 chunks, by a warp: of a constant chunk it visits the first offset alone.
+template <class Visit>
+__device__ __forceinline__ void for_offsets_of_span(const segment_list& list, index_t span,
+                                                    index_t from, index_t to, Visit visit) {
+    const index_t first = span * arch::warp_lanes;
+    const offset_run own = offset_run::of(list, first + arch::lane());
+    const bool whole = own.begin >= from && own.end <= to && own.begin < own.end;
+    const bool constant = whole && own.constant(list);
+    if (constant) visit(own.begin, list.offsets[own.begin - 1], list.offsets[own.begin]);
+    for (std::uint32_t left = ~arch::ballot(constant); left != 0; left &= left - 1) {
+        const offset_run run = offset_run::of(list, first + __ffs(static_cast<int>(left)) - 1);
+        for_offsets(list, run.begin > from ? run.begin : from, run.end < to ? run.end : to,
+                    arch::lane(), arch::warp_lanes, visit);
+    }
+}
+
+/// The same for the offsets of a tile, by `Threads` threads, whole warps, of which this is number
+/// `thread`. Where they are many, a lane looks at the ends of a span, so that a warp passes over 16
+/// million equal offsets in 16 rounds, but for one visit a chunk.
 template <int Threads, class Visit>
 __device__ __forceinline__ void for_offsets_of_tile(const segment_list& list, index_t from,
-                                                    index_t to, Visit visit) {
-    if (to - from <= tuning::many_offsets) {
-        for_offsets(list, from, to, static_cast<int>(threadIdx.x), Threads, visit);
+                                                    index_t to, int thread, Visit visit) {
+    constexpr int warps = Threads / arch::warp_lanes;
+    if (to - from <= tuning::many_offsets / 8 * warps) {
+        for_offsets(list, from, to, thread, Threads, visit);
         return;
     }
-    constexpr int batch = tuning::chunk_batch;
-    constexpr index_t step = arch::warp_lanes * batch;  // chunks of a warp
-    for (index_t chunks = from / tuning::offset_chunk + arch::warp() * step;
-         chunks * tuning::offset_chunk < to; chunks += Threads / arch::warp_lanes * step) {
-        std::uint32_t varying[batch];
-#pragma unroll
-        for (int i = 0; i < batch; ++i) {
-            const index_t chunk = chunks + i * arch::warp_lanes + arch::lane();
-            const bool inside = chunk * tuning::offset_chunk < to;
-            const offset_run run = offset_run::of(list, inside ? chunk : chunks);
-            const bool constant = run.constant(list);
-            varying[i] = arch::ballot(inside && !constant);
-            if (inside && constant && run.begin >= from) visit(run.begin, list.offsets[run.begin]);
-        }
+    constexpr index_t span_offsets = arch::warp_lanes * tuning::offset_chunk;
+    const int warp = warps == 1 ? 0 : arch::warp();
+    for (index_t spans = from / span_offsets + warp * arch::warp_lanes; spans * span_offsets < to;
+         spans += warps * arch::warp_lanes) {
+        const index_t begin = (spans + arch::lane()) * span_offsets;
+        const bool whole = begin >= from && begin + span_offsets <= to;
+        const index_t before = whole ? list.offsets[begin - 1] : 0;
+        const index_t offset = whole ? list.offsets[begin] : 0;
+        const bool constant = whole && list.offsets[begin + span_offsets - 1] == offset;
+        const std::uint32_t passed = arch::ballot(constant);
 #pragma unroll 1
-        for (int i = 0; i < batch; ++i) {
-            for (std::uint32_t left = varying[i]; left != 0; left &= left - 1) {
-                const int lane = __ffs(static_cast<int>(left)) - 1;
-                const offset_run run = offset_run::of(list, chunks + i * arch::warp_lanes + lane);
-                for_offsets(list, run.begin > from ? run.begin : from, run.end < to ? run.end : to,
-                            arch::lane(), arch::warp_lanes, visit);
+        for (int lane = 0; lane < arch::warp_lanes; ++lane) {
+            const index_t span = spans + lane;
+            if (span * span_offsets >= to) break;
+            if ((passed >> lane & 1) == 0) {
+                for_offsets_of_span(list, span, from, to, visit);
+                continue;
             }
+            const index_t value = arch::shuffle(offset, lane);
+            const index_t earlier = arch::shuffle(before, lane);
+            visit(span * span_offsets + arch::lane() * tuning::offset_chunk,
+                  arch::lane() == 0 ? earlier : value, value);
         }
     }
 }
 
 /// fill(s) for each empty segment s whose both ends lie in one constant chunk. All blocks together
-/// look at all chunks, a warp at one at a time.
-template <int Threads, class Fill>
+/// look at all chunks, a warp at `Lanes` at a time.
+template <int Threads, int Lanes = arch::warp_lanes, class Fill>
 __device__ __forceinline__ void for_constant_chunks(const segment_list& list, Fill fill) {
     constexpr int warps = Threads / arch::warp_lanes;
-    const index_t step = static_cast<index_t>(gridDim.x) * warps;
-    for (index_t chunk = static_cast<index_t>(blockIdx.x) * warps + arch::warp();
-         chunk * tuning::offset_chunk < list.count(); chunk += step) {
-        const offset_run run = offset_run::of(list, chunk);
-        if (!run.constant(list)) continue;
-        for (index_t s = run.begin + arch::lane(); s + 1 < run.end; s += arch::warp_lanes) fill(s);
+    const index_t step = static_cast<index_t>(gridDim.x) * warps * Lanes;
+    for (index_t chunks = (static_cast<index_t>(blockIdx.x) * warps + arch::warp()) * Lanes;
+         chunks * tuning::offset_chunk < list.count(); chunks += step) {
+        const index_t own = chunks + arch::lane();
+        const bool inside = arch::lane() < Lanes && own * tuning::offset_chunk < list.count();
+        std::uint32_t constant =
+            arch::ballot(inside && offset_run::of(list, inside ? own : chunks).constant(list));
+        for (; constant != 0; constant &= constant - 1) {
+            const int lane = __ffs(static_cast<int>(constant)) - 1;
+            const offset_run run = offset_run::of(list, chunks + lane);
+            for (index_t s = run.begin + arch::lane(); s + 1 < run.end; s += arch::warp_lanes) {
+                fill(s);
+            }
+        }
     }
 }
 

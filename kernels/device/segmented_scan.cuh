@@ -2,11 +2,11 @@
 // itself; segments by CSR offsets.
 // Invariant: never synchronises and allocates nothing; can be captured in a CUDA graph. The time
 // depends on the items and the number of segments, not on their lengths.
-// Source: see segmented_kernel.cuh.
+// Source: see segmented_kernel.cuh, segmented_reduce.cuh.
 #pragma once
 
 #include <lookback/kernels/device/scan.cuh>
-#include <lookback/kernels/device/segmented_kernel.cuh>
+#include <lookback/kernels/device/segmented_reduce.cuh>
 
 namespace lookback::device {
 
@@ -35,10 +35,37 @@ __global__ void __launch_bounds__(256) fill_totals(T* out, index_t segments, T e
     }
 }
 
-/// Tiles of a segmented scan of so many items.
-template <class P, class T>
+/// Items of a tile of a segmented scan or reduction.
+template <class P, segmented_result Result, class T>
+inline constexpr index_t segmented_tile_items = [] {
+    if constexpr (Result == segmented_result::totals && P::by_strips) {
+        return strip_geometry<P, T>::tile_items;
+    } else {
+        return tile_geometry<P, T>::tile_items;
+    }
+}();
+
+template <class P, segmented_result Result, class T>
 constexpr index_t segmented_tiles(index_t items) {
-    return core::tile_shape{items, tile_geometry<P, T>::tile_items}.tiles();
+    return core::tile_shape{items, segmented_tile_items<P, Result, T>}.tiles();
+}
+
+/// Starts the kernel of a segmented scan or reduction, whose bounds are being found.
+template <class P, segmented_result Result, class T, class Op>
+cudaError_t launch_segmented(const segmented_arguments<T>& args, const scan_words& words, Op op,
+                             cudaStream_t stream) {
+    if constexpr (Result == segmented_result::totals && P::by_strips) {
+        const auto blocks =
+            static_cast<unsigned>(core::ceil_div<index_t>(args.scan.tiles, P::warps));
+        return arch::launch(segmented_reduce_kernel<P, T, Op>, {blocks, P::threads, 0, true},
+                            stream, args, words, op);
+    } else {
+        constexpr std::size_t shared_bytes = segmented_shared_bytes<P, T, Result>;
+        return arch::launch(
+            segmented_scan_kernel<P, T, Op, Result>,
+            {static_cast<unsigned>(args.scan.tiles), P::threads, shared_bytes, true}, stream, args,
+            words, op);
+    }
 }
 
 template <class P, segmented_result Result, class T, class Op>
@@ -52,27 +79,18 @@ cudaError_t segmented_under(const segmented_workspace& workspace,
                             request.empty);
     }
     using told = told_value<P, T>;
-    constexpr index_t tile_items = tile_geometry<P, T>::tile_items;
+    constexpr index_t tile_items = segmented_tile_items<P, Result, T>;
     if (workspace.shared.bytes < scan_workspace_bytes<told>(scan.items, tile_items)) {
         return cudaErrorInvalidValue;
     }
     segmented_arguments<T> args{arguments_of(scan), request.list, workspace.bounds,
                                 Op::template identity<T>(), request.empty};
-    args.scan.tiles = segmented_tiles<P, T>(scan.items);
+    args.scan.tiles = segmented_tiles<P, Result, T>(scan.items);
     if (!follows_tree<P>) args.start = scan.init.value_or(args.start);
     const cudaError_t status =
         launch_find_bounds(request.list, tile_items, args.scan.tiles, workspace.bounds, stream);
     if (status != cudaSuccess) return status;
-    constexpr std::size_t shared_bytes = segmented_shared_bytes<P, T, Result>;
-    const auto kernel = segmented_scan_kernel<P, T, Op, Result>;
-    constexpr std::size_t least_static = sizeof(tile_pairs<P, T>) + sizeof(turning_space<P, T>);
-    if constexpr (shared_bytes + least_static > 32 * 1024) {  // 48 KiB need no leave
-        const cudaError_t allowed = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-        if (allowed != cudaSuccess) return allowed;
-    }
-    return arch::launch(kernel, {static_cast<unsigned>(args.scan.tiles), P::threads, shared_bytes},
-                        stream, args, words_of<told>(workspace.shared), op);
+    return launch_segmented<P, Result>(args, words_of<told>(workspace.shared), op, stream);
 }
 
 /// Bytes of the shared workspace, and indices of bounds, for `items` items by any of the functions

@@ -1,5 +1,5 @@
-// Level L5 (device): one tile of a segmented scan by rows, for the fixed tree and for items of odd
-// sizes: combined by the tree of core/reproducible_tree.hpp and cut at the heads.
+// Level L5 (device): one tile of a segmented scan by rows: combined by the tree of
+// core/reproducible_tree.hpp and cut at the heads.
 // Invariant: as scan_tile.cuh; what precedes a head in the lane, row or warp is dropped there.
 // Source: Sengupta et al., "Scan primitives for GPU computing" (2007), 4.2.
 #pragma once
@@ -26,8 +26,6 @@ struct segmented_tile {
         own.load(heads + scan_tile<P, T, Op>::first_item() + row * geometry::row_items);
         return own;
     }
-
-    __device__ __forceinline__ void turn_in(uint4* /*turning*/) {}
 
     /// Lane totals and row scans. `start` precedes the first item of each segment.
     __device__ __forceinline__ void combine(const unsigned char* heads, const T& start, Op op) {
@@ -73,9 +71,8 @@ struct segmented_tile {
     /// Turns items into results and hands each row to `store(row)`; `base` precedes the
     /// warp's first item, finish(result) is what is written of a result.
     template <bool Exclusive, class Finish, class Store>
-    __device__ __forceinline__ void finish(const unsigned char* heads, uint4* /*turning*/,
-                                           const T& base, const T& start, Op op, Finish finish,
-                                           Store store) {
+    __device__ __forceinline__ void finish(const unsigned char* heads, const T& base,
+                                           const T& start, Op op, Finish finish, Store store) {
         T rows_before{};
 #pragma unroll
         for (int row = 0; row < P::rows; ++row) {

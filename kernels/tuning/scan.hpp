@@ -38,25 +38,42 @@ struct scan_policy {
     /// Lanes hold neighbouring vectors, turned through shared memory: one warp scan a tile instead
     /// of one a row, for operators and items that are costly to combine and to shuffle.
     static constexpr bool blocked = false;
+    /// Items wait in shared memory, not in registers, so that more of them can be under way.
+    static constexpr bool staged = false;
 };
 
-// Rows of a thread and blocks an SM, by item size. On an H200, of the speed of a copy at 2^30
-// bytes:
+// Rows of a thread and blocks an SM, by item size. On an H200, of the speed of a copy of 2^28
+// items, staged in shared memory or held in registers (which spill 4 to 100 bytes where they reach
+// more):
 //
-//   4 bytes: 12 rows, 3 blocks 0.980; 9, 4 0.973; 6, 5 0.969; 8, 4 0.964; 14, 3 0.946 (it spills)
+//   f32        staged: 12 rows, 4 blocks 0.982; 16, 3 0.979; 8, 5 0.978; 8, 6 0.973
+//              registers: 13, 3 0.985; 9, 4 0.977; 12, 3 0.975; a block of 12 warps 0.90-0.97
+//   i32 max    staged: 13, 4 0.982; 12, 4 0.980; 8, 5 0.977.   registers: 13, 3 0.975; 12, 3 0.968
+//   u64        staged: 12, 4 0.974; 8, 6 0.965; 8, 5 0.951.    registers: 8, 4 0.963; 12, 3 0.955
+//   f64        staged: 12, 4 0.966; 8, 6 0.964; 16, 3 0.961; 8, 5 0.949; 12, 3 0.941
+//              registers: 8, 4 0.955; 9, 4 0.947; 7, 4 0.944; 4 to 16 warps a block 0.87-0.94
+//   2 bytes, 1 byte, registers: 8, 4 0.954, 0.941; 10, 3 0.926, 0.887; 1 byte 8, 3 0.877
 //
-//   8 bytes: 8, 4 u64 0.964, f64 0.956; 9, 4 0.961; 12, 3 0.955, 0.950; 10, 3 0.950, 0.945
-//
-//   2 bytes, 1 byte: 8, 4 0.954, 0.941; 10, 3 0.926, 0.887; 1 byte 8, 3 0.877
-//
-//   16 bytes, an operator of six multiplications, blocked: 8, 3 0.831; 6, 3 0.771; 10, 2 0.746;
-//   not blocked: 6, 3 0.724; 10, 2 0.712; 8, 3 0.698
+//   16 bytes, an operator of six multiplications, blocked:
+//              staged: 8, 5 0.918; 8, 4 and 8, 3 0.892; blocks of 4 warps 0.88-0.89; 4, 6 0.781
+//              registers: 8, 3 0.830-0.855; no spill at 9 rows of 4 warps, 5 blocks: 0.815
 
+/// Items in registers.
 template <class T>
-struct row_policy : scan_policy {
+struct register_policy : scan_policy {
     static constexpr int rows = sizeof(T) == 4 ? 12 : sizeof(T) <= 16 ? 8 : 4;
     static constexpr int blocks_per_sm = sizeof(T) == 4 || sizeof(T) > 8 ? 3 : 4;
     static constexpr bool blocked = sizeof(T) == 16;
+};
+
+/// Items in shared memory, where they fill vectors and are not small.
+template <class T>
+struct row_policy : register_policy<T> {
+    static constexpr bool staged = 16 % sizeof(T) == 0 && sizeof(T) >= 4;
+    static constexpr int rows = staged && sizeof(T) < 16 ? 12 : register_policy<T>::rows;
+    static constexpr int blocks_per_sm = !staged           ? register_policy<T>::blocks_per_sm
+                                         : sizeof(T) == 16 ? 5
+                                                           : 4;
 };
 
 /// Look-back by block order with helping: the default for large inputs.
@@ -68,6 +85,10 @@ template <class T>
 struct ticket_scan : row_policy<T> {
     static constexpr tile_order order = tile_order::ticket;
 };
+
+/// Three launches, and the barrier of a grid: a block has tile after tile.
+template <class T>
+struct pass_scan : register_policy<T> {};
 
 /// Fixed groups of 256 tiles, read at once. 2^20 u32 take 6.05 us with 8 rows and 3 blocks an SM,
 /// 6.8 with 12 rows, 7.0 with small_scan, 6.6-6.9 by look-back over windows; from 2^22 on windows
@@ -88,23 +109,31 @@ struct small_scan : scan_policy {
     static constexpr scan_walk walk = scan_walk::group;
 };
 
-/// Reproducible sums: the tree's own tile.
+/// Reproducible sums: the tree's own tile. Of the speed of a copy, staged or in registers: f32
+/// staged, 4 blocks 0.958, 3 0.938; registers, 3 0.949. f64 staged, 3 0.910, 2 0.873; registers, 2
+/// 0.910-0.916. By ticket 0.913, 0.900.
 template <class T>
 struct reproducible_scan : scan_policy {
     using tree = core::reproducible_tree<sizeof(T)>;
     static constexpr int threads = tree::warps * tree::lanes;
     static constexpr int warps = tree::warps;
     static constexpr int rows = tree::rows;
-    static constexpr int blocks_per_sm = sizeof(T) <= 4 ? 3 : 2;
+    static constexpr bool staged = sizeof(T) <= 4;
+    static constexpr int blocks_per_sm = staged ? 4 : 2;
     static constexpr scan_walk walk = scan_walk::group;
     static constexpr combination combine = combination::fixed_tree;
 };
 
-/// The same kernel for operators that do not commute. Items of 8 bytes: blocked 0.946, else 0.915.
+/// The same kernel for operators that do not commute. Items of 8 bytes: blocked, staged, 6 blocks
+/// of 8 rows 0.948; registers, 4 blocks 0.943; not blocked 0.915. More than 8 rows would meet in
+/// banks.
 template <class Policy, class T>
 struct in_order : Policy {
     static constexpr combination combine = combination::in_order;
     static constexpr bool blocked = sizeof(T) == 8 || sizeof(T) == 16;
+    static constexpr bool shortened = blocked && Policy::staged && Policy::rows > 8;
+    static constexpr int rows = shortened ? 8 : Policy::rows;
+    static constexpr int blocks_per_sm = shortened ? 6 : Policy::blocks_per_sm;
 };
 
 /// Up to so many bytes of items one group of small_scan's tiles is the fastest, and up to

@@ -125,14 +125,17 @@ constexpr int repeats = 11;
 struct times {
     double floor = 1e9;
     double ours = 1e9;
-    double peer = 1e9;
+    double bundled = 1e9;
+    double newest = 1e9;
 
     void print(const std::string& name, bool right) const {
-        std::printf("| %s | %.4f | %.4f | %.3f | %.4f | %.2f |%s\n", name.c_str(), floor, ours,
-                    floor / ours, peer, peer / ours, right ? "" : " WRONG");
+        std::printf("| %s | %.4f | %.4f | %.3f | %.4f | %.2f | %.4f | %.2f |%s\n", name.c_str(),
+                    floor, ours, floor / ours, bundled, bundled / ours, newest, newest / ours,
+                    right ? "" : " WRONG");
     }
 };
 
+/// peer(stream, by_key) runs one of the two versions of CUB.
 template <class Ours, class Peer>
 times measure(const arena& a, index_t bytes, Ours ours, Peer peer) {
     times best;
@@ -140,7 +143,12 @@ times measure(const arena& a, index_t bytes, Ours ours, Peer peer) {
         // A copy reads and writes: half as many bytes.
         best.floor = std::min(best.floor, a.copy_ms(static_cast<std::size_t>(bytes) / 2, repeats));
         best.ours = std::min(best.ours, median_ms(a.stream, repeats, ours));
-        best.peer = std::min(best.peer, median_ms(a.stream, repeats, peer));
+        best.bundled = std::min(best.bundled, median_ms(a.stream, repeats, [&](cudaStream_t s) {
+                                    peer(s, cub_bundled::by_key<u32>());
+                                }));
+        best.newest = std::min(best.newest, median_ms(a.stream, repeats, [&](cudaStream_t s) {
+                                   peer(s, cub_newest::by_key<u32>());
+                               }));
     }
     return best;
 }
@@ -156,14 +164,13 @@ void scan_row(const arena& a, const segment_arrays& s, const std::string& name) 
                   core::plus{}, stream),
               "scan of segments");
     };
-    const auto cub = [&](cudaStream_t stream) {
+    const auto cub = [&](cudaStream_t stream, const cub_by_key<u32>& peer) {
         std::size_t bytes = a.peer_bytes;
-        check(cub_bundled::by_key<u32>().scan(a.peer_memory, bytes, s.keys(), in, other, n, stream),
-              "CUB");
+        check(peer.scan(a.peer_memory, bytes, s.keys(), in, other, n, stream), "CUB");
     };
     check(cudaMemsetAsync(out, 0xA5, n * sizeof(u32), a.stream), "poison");
     ours(a.stream);
-    cub(a.stream);
+    cub(a.stream, cub_bundled::by_key<u32>());
     count_unlike<<<2048, 256, 0, a.stream>>>(out, other, n, a.unlike);
     const bool right = a.alike();
     measure(a, 8 * n + 8 * s.list().segments, ours, cub).print(name, right);
@@ -179,10 +186,10 @@ void reduce_row(const arena& a, const segment_arrays& s, const std::string& name
                   core::plus{}, stream),
               "reduction of segments");
     };
-    const auto cub = [&](cudaStream_t stream) {
+    const auto cub = [&](cudaStream_t stream, const cub_by_key<u32>& peer) {
         std::size_t bytes = a.peer_bytes;
-        check(cub_bundled::by_key<u32>().reduce(a.peer_memory, bytes, s.keys(), in, s.keys_out(),
-                                                static_cast<u32*>(a.out), s.runs(), n, stream),
+        check(peer.reduce(a.peer_memory, bytes, s.keys(), in, s.keys_out(),
+                          static_cast<u32*>(a.out), s.runs(), n, stream),
               "CUB");
     };
     check(cudaMemsetAsync(s.totals(), 0xA5, s.list().segments * sizeof(u32), a.stream), "poison");
@@ -195,7 +202,8 @@ void reduce_row(const arena& a, const segment_arrays& s, const std::string& name
 
 void headings(const char* first) {
     std::printf(
-        "\n| %s | floor ms | ms | of floor | CUB by key ms | x |\n|---|---|---|---|---|---|\n",
+        "\n| %s | floor ms | ms | of floor | CUB by key ms | x | newest CUB ms | x |\n"
+        "|---|---|---|---|---|---|---|---|\n",
         first);
 }
 
@@ -218,21 +226,21 @@ void for_shapes(const arena& a, std::size_t count, Row row) {
     }
 }
 
-template <int Warps, int Rows, int Blocks, bool Blocked>
-struct cut : tuning::segmented_policy<u32> {
+template <int Warps, int Rows, int Stages, int Strips, int Blocks>
+struct cut : tuning::segmented_totals<u32> {
     static constexpr int threads = 32 * Warps;
     static constexpr int warps = Warps;
     static constexpr int rows = Rows;
+    static constexpr int stages = Stages;
+    static constexpr int strips = Strips;
     static constexpr int blocks_per_sm = Blocks;
-    static constexpr bool blocked = Blocked;
 };
 
-template <int Warps, int Rows, int Blocks, bool Blocked>
+template <int... Cut>
 void tune(const arena& a, const segment_arrays& s, const std::string& name) {
-    const std::string policy = std::to_string(Warps) + ", " + std::to_string(Rows) + ", " +
-                               std::to_string(Blocks) + (Blocked ? ", runs; " : ", rows; ") + name;
-    scan_row<cut<Warps, Rows, Blocks, Blocked>>(a, s, "scan, " + policy);
-    reduce_row<cut<Warps, Rows, Blocks, Blocked>>(a, s, "reduce, " + policy);
+    std::string numbers;
+    for (const int number : {Cut...}) numbers += std::to_string(number) + ", ";
+    reduce_row<cut<Cut...>>(a, s, numbers + name);
 }
 
 }  // namespace
@@ -246,14 +254,13 @@ void segments(const arena& a) {
 }
 
 void tune_segments(const arena& a) {
-    headings("warps, rows, blocks an SM, by runs or rows; u32 sum, 2^28 items");
-    for_shapes(a, 4, [&](const segment_arrays& s, const std::string& name) {
-        if (name == "random, mean 5") return;
-        tune<8, 8, 4, true>(a, s, name);
-        tune<8, 8, 4, false>(a, s, name);
-        tune<4, 8, 8, true>(a, s, name);
-        tune<8, 8, 3, true>(a, s, name);
-        tune<8, 4, 6, true>(a, s, name);
+    headings("reduction: warps, rows, stages, strips, blocks an SM; u32 sum, 2^28 items");
+    for_shapes(a, shapes().size(), [&](const segment_arrays& s, const std::string& name) {
+        scan_row<tuning::segmented_policy<u32>>(a, s, "scan, " + name);  // for the totals
+        tune<4, 4, 2, 16, 7>(a, s, name);
+        tune<4, 4, 3, 16, 5>(a, s, name);
+        tune<2, 8, 2, 8, 9>(a, s, name);
+        tune<3, 8, 2, 8, 6>(a, s, name);
     });
 }
 

@@ -23,14 +23,14 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     partial_scan(device::scan_arguments<T> args, device::scan_words words, Op op,
                  std::uint32_t epoch, silent_tiles silence, bool run_silent) {
     __shared__ device::scan_shared<P, T> shared;
-    __shared__ device::turning_space<P, T> turning;
+    uint4* turning = device::turning_of_warp<P, T>();
     const index_t tile = blockIdx.x;
     if (silence.silent(tile) != run_silent) return;
     device::scan_tile<P, T, Op> items;
-    items.load(args, tile, turning.own());
+    items.load(args, tile, turning);
     if (threadIdx.x == 0) shared.arrival = {epoch, 0};
-    device::scan_loaded_tile<P, T>(args, words.channel(args.tiles), tile, items, shared,
-                                   turning.own(), op);
+    device::scan_loaded_tile<P, T>(args, words.channel(args.tiles), tile, items, shared, turning,
+                                   op);
 }
 
 template <class P, class T, class Op>
@@ -55,9 +55,10 @@ void expect_right_in_two_launches(index_t n, silent_tiles silence, bool in_place
     const auto words = device::words_of<T>(workspace);
     const auto blocks = static_cast<unsigned>(args.tiles);
     for (const bool run_silent : {false, true}) {
-        require(arch::launch(partial_scan<P, T, Op>, {blocks, P::threads}, nullptr, args, words,
-                             Op{}, std::uint32_t{7}, silence, run_silent),
-                "partial_scan");
+        require(
+            arch::launch(partial_scan<P, T, Op>, {blocks, P::threads, device::staged_bytes<P, T>},
+                         nullptr, args, words, Op{}, std::uint32_t{7}, silence, run_silent),
+            "partial_scan");
         require(cudaDeviceSynchronize(), "partial_scan");
     }
     std::vector<T> result = in_place ? in.host() : out.host();

@@ -68,9 +68,8 @@ public:
           items_(size),
           list_(offsets),
           offsets_(offsets),
-          bounds_(static_cast<std::size_t>(device::segmented_tiles<Policy, T>(index(size)) + 1)),
-          memory_(device::scan_workspace_bytes<core::headed<T>>(
-              index(size), device::tile_geometry<Policy, T>::tile_items)) {
+          bounds_(static_cast<std::size_t>(core::tile_shape{index(size), least_tile}.tiles() + 1)),
+          memory_(device::scan_workspace_bytes<core::headed<T>>(index(size), least_tile)) {
         for (std::size_t i = 0; i < size; ++i) items_[i] = test_item<T>(i);
         workspace_ = {{memory_.data(), memory_.size(), nullptr}, bounds_.data()};
         require(device::prepare(workspace_.shared, nullptr), "prepare");
@@ -104,6 +103,9 @@ public:
     }
 
 private:
+    static constexpr index_t least_tile =
+        std::min<index_t>(device::segmented_tile_items<Policy, segmented_result::items, T>,
+                          device::segmented_tile_items<Policy, segmented_result::totals, T>);
     static index_t index(std::size_t size) { return static_cast<index_t>(size); }
     static std::vector<T> padded(const std::vector<T>& items, std::size_t shift) {
         std::vector<T> all = poisoned<T>(items.size() + 2 * red_zone + shift);
@@ -132,12 +134,14 @@ private:
 
 class SegmentedScan : public CudaTest {};
 
-// Two warps of one row: 256 items of 4 bytes.
+// Two warps of one row, or of two strips of one row: 256 items of 4 bytes.
 template <class Policy>
 struct narrow : Policy {
     static constexpr int threads = 64;
     static constexpr int warps = 2;
     static constexpr int rows = 1;
+    static constexpr int strips = 2;
+    static constexpr int ring = 64;
 };
 
 template <class Policy, class T, class Op>
@@ -187,11 +191,28 @@ TEST_F(SegmentedScan, ManyTiles) {
         8192 * by_device(100, 3, 1) + 13, 9U);
 }
 
-TEST_F(SegmentedScan, ManyTilesByRuns) {
+TEST_F(SegmentedScan, ManyTilesByStrips) {
     expect_all_kinds<tuning::segmented_totals<std::uint32_t>, std::uint32_t, core::plus>(
         4096 * by_device(200, 6, 2) + 13, 9U);
     expect_all_kinds<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t, core::plus>(
         256 * by_device(3000, 40, 5) + 13, 9U);
+}
+
+// Three strips in shared memory at once, and fewer offsets than a strip has items.
+struct three_stages : tuning::segmented_totals<std::uint32_t> {
+    static constexpr int threads = 64;
+    static constexpr int warps = 2;
+    static constexpr int rows = 2;
+    static constexpr int strips = 5;
+    static constexpr int stages = 3;
+    static constexpr int ring = 32;
+};
+
+TEST_F(SegmentedScan, ThreeStages) {
+    for (const std::size_t size :
+         {std::size_t{1279}, std::size_t{1280 * by_device(500, 9, 2) + 13}}) {
+        expect_all_kinds<three_stages, std::uint32_t, core::plus>(size, 9U);
+    }
 }
 
 // One head in a tile, in each of its rows and lanes in turn.
@@ -289,6 +310,66 @@ TEST_F(SegmentedScan, ReproducibleSumsFollowTheTree) {
         EXPECT_EQ(run.results<segmented_result::totals>(totals.size(), 0.1F, 7.0F), totals);
     }
 }
+
+#if !defined(LOOKBACK_EMULATED_DEVICE)  // which has no graphs
+// A graph of one scan or reduction, replayed: items and offsets are what lies in its memory then.
+template <class Policy, segmented_result Result>
+void expect_replays() {
+    using item = std::uint32_t;
+    constexpr std::size_t size = 1000003;
+    const auto kinds = kinds_of_offsets(size);
+    std::size_t most = 0;
+    for (const offset_list& offsets : kinds) most = std::max(most, offsets.size());
+    const device_array<item> in(size);
+    const device_array<item> out(std::max(size, most));
+    const device_array<index_t> list(most);
+    const device_array<index_t> bounds(
+        static_cast<std::size_t>(device::segmented_bounds<item>(size)));
+    const device_array<unsigned char> memory(device::segmented_workspace_bytes<item>(size));
+    const device::segmented_workspace workspace{{memory.data(), memory.size(), nullptr},
+                                                bounds.data()};
+    require(device::prepare(workspace.shared, nullptr), "prepare");
+    require(cudaDeviceSynchronize(), "prepare");
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t replay = nullptr;
+    require(cudaStreamCreate(&stream), "stream");
+    require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    const device::segmented_request<item> request{
+        {in.data(), out.data(), size}, {list.data(), static_cast<index_t>(most) - 1}, 77};
+    const cudaError_t status =
+        device::segmented_under<Policy, Result>(workspace, request, core::plus{}, stream);
+    require(cudaStreamEndCapture(stream, &graph), "capture");
+    require(status, "segmented_under");
+    require(cudaGraphInstantiate(&replay, graph, 0), "instantiate");
+    for (std::size_t round = 0; round < kinds.size(); ++round) {
+        std::vector<item> items(size);
+        for (std::size_t i = 0; i < size; ++i) items[i] = test_item<item>(i + round);
+        offset_list offsets = kinds[round];
+        offsets.resize(most, static_cast<std::int64_t>(size));  // empty segments at the end
+        require(cudaMemcpy(in.data(), items.data(), size * sizeof(item), cudaMemcpyDefault), "in");
+        require(cudaMemcpy(list.data(), offsets.data(), most * sizeof(index_t), cudaMemcpyDefault),
+                "offsets");
+        require(cudaGraphLaunch(replay, stream), "replay");
+        require(cudaGraphLaunch(replay, stream), "replay");
+        require(cudaStreamSynchronize(stream), "replay");
+        const auto expected =
+            plain_loop<item>(items, offsets, false, std::nullopt, 77, core::plus{});
+        const bool scan = Result == segmented_result::items;
+        auto found = out.host();
+        found.resize(scan ? size : most - 1);
+        EXPECT_EQ(found, scan ? expected.items : expected.totals) << "kind " << round;
+    }
+    cudaGraphExecDestroy(replay);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(stream);
+}
+
+TEST_F(SegmentedScan, GraphsReplayWithoutReset) {
+    expect_replays<tuning::segmented_policy<std::uint32_t>, segmented_result::items>();
+    expect_replays<tuning::segmented_totals<std::uint32_t>, segmented_result::totals>();
+}
+#endif
 
 TEST_F(SegmentedScan, FirstDecreaseIsFound) {
     offset_list offsets = offsets_by(10000, [](auto& random) { return random() % 4; });
