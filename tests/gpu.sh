@@ -36,5 +36,7 @@ for tool in memcheck racecheck initcheck synccheck; do
     --gtest_brief=1 --gtest_filter=Scan.AFewTiles
   timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_segmented_scan" \
     --gtest_brief=1 --gtest_filter=SegmentedScan.CrowdsOfEmptySegments
+  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_compact" \
+    --gtest_brief=1 --gtest_filter=Compact.Unique
   timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_block_scan" --gtest_brief=1
 done

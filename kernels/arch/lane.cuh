@@ -99,6 +99,11 @@ __device__ __forceinline__ std::uint32_t funnel_right(std::uint32_t low, std::ui
     return __funnelshift_r(low, high, shift);
 }
 
+/// The upper half of the product.
+__device__ __forceinline__ std::uint32_t high_product(std::uint32_t a, std::uint32_t b) {
+    return __umulhi(a, b);
+}
+
 /// Makes the compiler forget what it derived from `word`, so that it does not hold that in
 /// registers.
 __device__ __forceinline__ void forget_derived(std::uint32_t& word) {

@@ -34,18 +34,49 @@ compact_arguments<Rows> arguments_of(const compact_request<Rows>& request) {
             request.in_place,  request.count};
 }
 
-/// By bytes that stand for a row in a tile.
-template <class Rows>
-using large_policy_for = std::conditional_t<std::is_same_v<Rows, marks_alone>, tuning::mark_policy,
-                                            tuning::large_compact<sizeof(typename Rows::staged)>>;
-template <class Rows>
-using small_policy_for = tuning::small_compact<sizeof(typename Rows::staged)>;
+/// Large inputs, then what is faster for those that fit in one group of its tiles; void: nothing.
+template <class Large, class Middle, class Small>
+struct compact_policies {
+    using large = Large;
+    using middle = Middle;
+    using small = Small;
+};
 
-/// Workspace for compactions of up to `items` rows of any kind; that of scans of 8-byte items of
-/// half a tile.
+/// The policies for what moves and what marks it.
+template <class Rows, class Source>
+constexpr auto policies_of() {
+    using namespace tuning;
+    constexpr std::size_t bytes = sizeof(typename Rows::staged);
+    if constexpr (std::is_same_v<Rows, marks_alone>) {
+        return compact_policies<mark_policy, void, void>{};
+    } else if constexpr (std::is_same_v<typename Rows::staged, std::uint16_t> &&
+                         Rows::items == 16) {
+        return compact_policies<number_rows, void, small_number_rows>{};
+    } else if constexpr (looks_at_rows<Source, Rows>) {
+        return compact_policies<large_compact<bytes>, middle_compact, small_compact>{};
+    } else {
+        return compact_policies<large_by_flags<bytes>, middle_compact, small_compact>{};
+    }
+}
+template <class Rows, class Source>
+using policies_for = decltype(policies_of<Rows, Source>());
+
+/// Whether all rows lie in one group of the policy's tiles.
+template <class P, class Rows>
+constexpr bool in_one_group(index_t items) {
+    if constexpr (std::is_void_v<P>) {
+        return false;
+    } else {
+        return items <= index_t{group_tiles} * compact_geometry<P, Rows::items>::tile_items;
+    }
+}
+
+/// Workspace for compactions of up to `items` rows of any kind.
 inline std::size_t compact_workspace_bytes(index_t items) {
-    constexpr index_t least_tile = 256 * tuning::small_compact<16>::rows;
-    return scan_workspace_bytes<row_count>(items, least_tile);
+    constexpr index_t least_tile = 256 * tuning::large_by_flags<16>::rows;
+    const std::size_t large = scan_workspace_bytes<std::uint64_t>(items, least_tile);
+    const std::size_t small = scan_workspace_bytes<std::uint32_t>(group_tiles, 1);
+    return large > small ? large : small;
 }
 
 namespace detail {
@@ -78,12 +109,12 @@ cudaError_t compact_under(const scan_workspace& workspace, const compact_request
                    ? cudaSuccess
                    : cudaMemsetAsync(request.count, 0, sizeof(*request.count), stream);
     }
-    if (workspace.bytes < scan_workspace_bytes<row_count>(request.items, geometry::tile_items)) {
+    if (workspace.bytes < scan_workspace_bytes<row_count<P>>(request.items, geometry::tile_items)) {
         return cudaErrorInvalidValue;
     }
     return detail::launch_compact<P, Rows>(lookback_compact<P, Rows, Source>,
                                            arguments_of<P>(request), stream,
-                                           words_of<row_count>(workspace), source);
+                                           words_of<row_count<P>>(workspace), source);
 }
 
 /// The rows that pass to `kept` and, where that is wanted, the others to `rest`, in their order.
@@ -95,16 +126,18 @@ cudaError_t compact_under(const scan_workspace& workspace, const compact_request
 template <class Rows, class Source>
 cudaError_t compact(const scan_workspace& workspace, const compact_request<Rows>& request,
                     const Source& source, cudaStream_t stream) {
-    using large = large_policy_for<Rows>;
-    if constexpr (!std::is_same_v<Rows, marks_alone>) {
-        using small = small_policy_for<Rows>;
-        constexpr index_t small_items =
-            index_t{group_tiles} * compact_geometry<small, Rows::items>::tile_items;
-        if (request.items <= small_items) {
-            return compact_under<small>(workspace, request, source, stream);
+    using policies = policies_for<Rows, Source>;
+    if constexpr (!std::is_void_v<typename policies::small>) {
+        if (in_one_group<typename policies::small, Rows>(request.items)) {
+            return compact_under<typename policies::small>(workspace, request, source, stream);
         }
     }
-    return compact_under<large>(workspace, request, source, stream);
+    if constexpr (!std::is_void_v<typename policies::middle>) {
+        if (in_one_group<typename policies::middle, Rows>(request.items)) {
+            return compact_under<typename policies::middle>(workspace, request, source, stream);
+        }
+    }
+    return compact_under<typename policies::large>(workspace, request, source, stream);
 }
 
 /// Moves one more column by the bits and offsets that a compaction of marks_alone wrote, which
@@ -112,7 +145,7 @@ cudaError_t compact(const scan_workspace& workspace, const compact_request<Rows>
 template <class Rows>
 cudaError_t move_by_marks(const compact_request<Rows>& request, const std::uint32_t* words,
                           const index_t* offsets, cudaStream_t stream) {
-    using policy = large_policy_for<Rows>;
+    using policy = tuning::marked_column<sizeof(typename Rows::staged)>;
     if (request.items <= 0) return cudaSuccess;
     if (request.in_place || request.inverted) return cudaErrorInvalidValue;
     return detail::launch_compact<policy, Rows>(move_marked<policy, Rows>,

@@ -14,8 +14,7 @@ namespace lookback::device {
 using core::index_t;
 
 /// The neighbouring rows of one lane: rows first, first + 1, ...; those from `left` on (left may be
-/// 0 or less) do not exist. `first` is a multiple of their number, and lane l + 1 of a warp holds
-/// the rows behind those of lane l.
+/// 0 or less) do not exist. Lane l + 1 of a warp holds the rows behind those of lane l.
 struct lane_place {
     index_t first;
     int left;
@@ -26,8 +25,9 @@ struct lane_place {
 // from `left` on must not be read. It reads nothing that the compaction writes, but for the rows
 // that it is given.
 //
-//   template <int Rows> __device__ std::uint32_t marks(lane_place place) const;
-//       of Rows = 1, 2, 4, 8, 16 or 32 rows that the source finds by their places
+//   __device__ std::uint32_t marks(lane_place place) const;
+//       of 32 rows, which the source finds by their places; first is a multiple of 32. Lanes whose
+//       left is 0 or less only take part.
 //   template <class Row> __device__ std::uint32_t
 //   marks(lane_place place, const tile::lane_vector<Row>& rows) const;
 //       of the rows that move, which are loaded anyway; rows from `left` on may be anything
@@ -40,12 +40,12 @@ struct lane_place {
 // It may also have
 //   template <class Body> __device__ void with_fastest(bool whole, Body body) const;
 //       body(source) once, with a source for the case at hand: so that questions that have one
-//       answer for a whole tile (alignment, format) are no branches between its loads. `whole`: no
-//       place of the tile has a `left` below the number of its rows.
+//       answer for a whole tile (alignment, format) are no branches between its loads. `whole`:
+//       every `left` of the tile is 32 or 0.
 
-template <class Source, int Rows>
+template <class Source>
 concept marks_places = requires(const Source source, lane_place place) {
-    { source.template marks<Rows>(place) } -> std::same_as<std::uint32_t>;
+    { source.marks(place) } -> std::same_as<std::uint32_t>;
 };
 template <class Source, class Vector>
 concept marks_rows = requires(const Source source, lane_place place, const Vector& rows) {
@@ -67,29 +67,16 @@ __device__ __forceinline__ std::uint32_t set_bytes(std::uint32_t word) {
 struct aligned_byte_flags {
     const std::uint8_t* flags;
 
-    template <int Rows>
     __device__ __forceinline__ std::uint32_t marks(lane_place place) const {
-        const std::uint8_t* from = flags + place.first;
-        if constexpr (Rows >= 16) {
-            std::uint32_t bits = 0;
-#pragma unroll
-            for (int part = 0; part < Rows / 16; ++part) {
-                const uint4 four = reinterpret_cast<const uint4*>(from)[part];
-                bits |= (set_bytes(four.x) | set_bytes(four.y) << 4 | set_bytes(four.z) << 8 |
-                         set_bytes(four.w) << 12)
-                        << 16 * part;
-            }
-            return bits;
-        } else if constexpr (Rows == 8) {
-            const uint2 two = *reinterpret_cast<const uint2*>(from);
-            return set_bytes(two.x) | set_bytes(two.y) << 4;
-        } else if constexpr (Rows == 4) {
-            return set_bytes(*reinterpret_cast<const std::uint32_t*>(from));
-        } else if constexpr (Rows == 2) {
-            return set_bytes(*reinterpret_cast<const std::uint16_t*>(from));
-        } else {
-            return *from != 0 ? 1 : 0;
-        }
+        if (place.left <= 0) return 0;
+        const auto* from = reinterpret_cast<const uint4*>(flags + place.first);
+        return half(from[0]) | half(from[1]) << 16;
+    }
+
+private:
+    __device__ __forceinline__ static std::uint32_t half(const uint4& flags) {
+        return set_bytes(flags.x) | set_bytes(flags.y) << 4 | set_bytes(flags.z) << 8 |
+               set_bytes(flags.w) << 12;
     }
 };
 
@@ -97,11 +84,10 @@ struct aligned_byte_flags {
 struct byte_flags {
     const std::uint8_t* flags;
 
-    template <int Rows>
     __device__ __forceinline__ std::uint32_t marks(lane_place place) const {
         std::uint32_t bits = 0;
 #pragma unroll
-        for (int row = 0; row < Rows; ++row) {
+        for (int row = 0; row < 32; ++row) {
             if (row < place.left && flags[place.first + row] != 0) bits |= 1U << row;
         }
         return bits;
@@ -120,10 +106,8 @@ struct byte_flags {
 struct bit_flags {
     const std::uint32_t* words;
 
-    template <int Rows>
     __device__ __forceinline__ std::uint32_t marks(lane_place place) const {
-        if (place.left <= 0) return 0;
-        return words[place.first / 32] >> (place.first % 32);
+        return place.left > 0 ? words[place.first / 32] : 0;
     }
 };
 
@@ -132,10 +116,8 @@ struct memory_flags {
     const void* data;
     bool bits;
 
-    template <int Rows>
     __device__ __forceinline__ std::uint32_t marks(lane_place place) const {
-        if (bits) return as_bits().marks<Rows>(place);
-        return as_bytes().marks<Rows>(place);
+        return bits ? as_bits().marks(place) : as_bytes().marks(place);
     }
     template <class Body>
     __device__ __forceinline__ void with_fastest(bool whole, Body body) const {

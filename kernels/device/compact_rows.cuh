@@ -2,7 +2,7 @@
 // rows, or nothing but marks and counts. Invariant: rows keep their bits.
 #pragma once
 
-#include <lookback/kernels/device/compact_tile.cuh>
+#include <lookback/kernels/device/compact_ranks.cuh>
 
 namespace lookback::device {
 
@@ -12,7 +12,9 @@ namespace lookback::device {
 //   load(place, whole) -> held  `whole`: every row of the tile exists and may be loaded by vectors
 //   staged                      what stands for a row in shared memory
 //   stage(held, i, at)          row i of the lane, number `at` of its tile
-//   write<Threads>(side, staged rows, count, first of the output, first of the tile)
+//   write<Threads>(side, staged rows, begin, count, place in the output, first of the tile)
+//                               writes those from number `begin` on
+//   wants(side)                 whether there is such an output
 //   loads_whole()               whether whole tiles may be loaded by vectors
 
 /// Which rows an output takes.
@@ -48,33 +50,34 @@ struct moved_items {
         return rows.get(i);
     }
     template <int Threads>
-    __device__ __forceinline__ void write(side which, const Row* from, int count, index_t first,
-                                          index_t /*tile_begin*/) const {
-        copy_staged<Threads>(from, count, (which == side::kept ? kept : rest) + first);
+    __device__ __forceinline__ void write(side which, const Row* staged, int begin, int count,
+                                          index_t place, index_t /*tile_begin*/) const {
+        copy_staged<Threads>(staged, begin, count, (which == side::kept ? kept : rest) + place);
     }
 };
 
-/// The numbers of the rows.
+/// The numbers of the rows; they stand in shared memory as places in the tile.
 template <class Index>
 struct row_numbers {
     struct held {};
-    using staged = std::uint32_t;
-    static constexpr int items = 4;
+    using staged = std::uint16_t;
+    static constexpr int items = 16;
 
     Index* kept;
 
     __device__ __forceinline__ bool wants(side which) const { return which == side::kept; }
     __device__ __forceinline__ static bool loads_whole() { return true; }
     __device__ __forceinline__ static held load(lane_place /*place*/, bool /*whole*/) { return {}; }
-    __device__ __forceinline__ static std::uint32_t stage(held /*rows*/, int /*i*/, int at) {
-        return static_cast<std::uint32_t>(at);
+    __device__ __forceinline__ static std::uint16_t stage(held /*rows*/, int /*i*/, int at) {
+        return static_cast<std::uint16_t>(at);
     }
     template <int Threads>
-    __device__ __forceinline__ void write(side /*which*/, const std::uint32_t* from, int count,
-                                          index_t first, index_t tile_begin) const {
-        const auto begin = static_cast<Index>(tile_begin);
-        write_lines<Threads>(count, kept + first,
-                             [=](int at) { return begin + static_cast<Index>(from[at]); });
+    __device__ __forceinline__ void write(side /*which*/, const std::uint16_t* staged, int begin,
+                                          int count, index_t place, index_t tile_begin) const {
+        const auto first = static_cast<Index>(tile_begin);
+        write_lines<Threads>(count, kept + place, [=](int at) {
+            return first + static_cast<Index>(staged[begin + at]);
+        });
     }
 };
 
@@ -93,25 +96,22 @@ struct marks_alone {
     __device__ __forceinline__ static held load(lane_place /*place*/, bool /*whole*/) { return {}; }
 };
 
-/// Marks of the rows of one place.
+/// Whether a source looks at the rows that move.
+template <class Source, class Rows>
+inline constexpr bool looks_at_rows =
+    marks_neighbours<Source, typename Rows::held> || marks_rows<Source, typename Rows::held>;
+
+/// Marks of rows that a lane holds.
 template <class Rows, class Source>
 __device__ __forceinline__ std::uint32_t marks_of(const Source& source, lane_place place,
                                                   const typename Rows::held& rows,
                                                   const typename Rows::held* before) {
     if constexpr (marks_neighbours<Source, typename Rows::held>) {
         return source.marks(place, rows, before);
-    } else if constexpr (marks_rows<Source, typename Rows::held>) {
-        return source.marks(place, rows);
     } else {
-        static_assert(marks_places<Source, Rows::items>);
-        return source.template marks<Rows::items>(place);
+        return source.marks(place, rows);
     }
 }
-
-/// Whether a source needs the rows that move.
-template <class Source, class Rows>
-inline constexpr bool looks_at_rows =
-    marks_neighbours<Source, typename Rows::held> || marks_rows<Source, typename Rows::held>;
 
 /// body(source) with the form of the source that suits the tile.
 template <class Source, class Body>

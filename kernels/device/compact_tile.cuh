@@ -1,135 +1,215 @@
-// Level L5 (device): the marks of one tile of a compaction, where each of its rows goes, and the
-// staged rows written out. Invariant: a warp holds `rows` consecutive rows of 32 lanes, each lane
-// `items` neighbouring items; marks of items that do not exist are 0.
+// Level L5 (device): one tile of a compaction: its rows in registers, their marks, the rows staged
+// in shared memory and written out. Invariant: kept rows are staged from the beginning, the others
+// behind them, each in their order.
 // Source: Billeter, Olsson, Assarsson, "Efficient stream compaction" (2009).
 #pragma once
 
-#include <lookback/kernels/arch/atomics.cuh>
-#include <lookback/kernels/core/operators.hpp>
-#include <lookback/kernels/core/tile_shape.hpp>
-#include <lookback/kernels/device/compact_marks.cuh>
-#include <lookback/kernels/tuning/compact.hpp>
-#include <lookback/kernels/warp/scan.cuh>
+#include <lookback/kernels/device/compact_rows.cuh>
+
+#include <cstddef>
+#include <type_traits>
 
 namespace lookback::device {
 
-template <class P, int Items>
-struct compact_geometry {
-    static constexpr int items = Items;
-    static constexpr int row_items = arch::warp_lanes * Items;
-    static constexpr int warp_items = P::rows * row_items;
-    static constexpr int tile_items = P::warps * warp_items;
-
-    /// The first item of the lane in a row of a warp, inside the tile.
-    __device__ __forceinline__ static int first(int warp, int row) {
-        return warp * warp_items + row * row_items + arch::lane() * Items;
-    }
+/// What every block of a compaction is told.
+template <class Rows>
+struct compact_arguments {
+    Rows rows;
+    index_t items;
+    index_t tiles;
+    index_t kept_room;  ///< the outputs take their first so many rows
+    index_t rest_room;
+    std::uint32_t invert;  ///< all bits: rows without a mark pass
+    bool in_place;         ///< `kept` is where the rows are
+    index_t* count;        ///< how many pass; null: nobody asks
 };
 
-/// The marks of a lane's items, and their ranks.
-template <class P, int Items>
-class lane_marks {
-public:
-    /// `left`: items of the lane in this row that exist, or less than 0, or more than Items.
-    __device__ __forceinline__ void set(int row, std::uint32_t bits, int left) {
-        constexpr std::uint32_t all = Items == 32 ? ~0U : (1U << Items % 32) - 1;
-        std::uint32_t there = all;
-        if (left < Items) there = left <= 0 ? 0 : all >> (Items - left);
-        bits &= there;
-        std::uint32_t& word = bits_[row / rows_per_word];
-        word = row % rows_per_word == 0 ? bits : word | bits << row % rows_per_word * Items;
-    }
-    __device__ __forceinline__ std::uint32_t row(int row) const {
-        constexpr std::uint32_t all = Items == 32 ? ~0U : (1U << Items % 32) - 1;
-        return bits_[row / rows_per_word] >> row % rows_per_word * Items & all;
-    }
-    /// Those of the warp, in every lane.
-    __device__ __forceinline__ std::uint32_t warp_total() const {
-        int total = 0;
-#pragma unroll
-        for (const std::uint32_t word : bits_) total += arch::bit_count(word);
-        return arch::sum(static_cast<std::uint32_t>(total));
+/// Bytes of dynamic shared memory: the tile's rows, and a word that may be read behind them.
+template <class P, class Rows>
+inline constexpr std::size_t compact_shared_bytes =
+    std::is_same_v<Rows, marks_alone>
+        ? 0
+        : compact_geometry<P, Rows::items>::tile_items * sizeof(typename Rows::staged) +
+              (sizeof(typename Rows::staged) < 4 ? 16 : 0);
+
+/// One tile: its rows in registers, and their marks.
+template <class P, class Rows>
+struct compact_tile {
+    using geometry = compact_geometry<P, Rows::items>;
+    using arguments = compact_arguments<Rows>;
+
+    typename Rows::held rows[P::rows];
+    lane_marks<P, Rows::items> marks;
+
+    __device__ __forceinline__ static core::tile_shape shape(const arguments& args) {
+        return {args.items, geometry::tile_items};
     }
 
-    /// visit(row, bits, rank) for each row of the lane: `rank` marked items of the tile precede the
-    /// lane's first, where `base` precede the warp's. Counts of several rows share a word: one warp
-    /// scan of four rows where lanes hold few items.
-    template <class Visit>
-    __device__ __forceinline__ void for_rows(int base, Visit visit) const {
-#pragma unroll
-        for (int first = 0; first < P::rows; first += counts_per_word) {
-            std::uint32_t counts = 0;
-#pragma unroll
-            for (int i = 0; i < counts_per_word && first + i < P::rows; ++i) {
-                counts |= static_cast<std::uint32_t>(arch::bit_count(row(first + i)))
-                          << i * count_bits;
+    /// Flags are asked for before the rows that move: they are needed first, and a tile can be told
+    /// while its rows are on their way.
+    template <class Source>
+    __device__ __forceinline__ void load(const arguments& args, index_t tile,
+                                         const Source& source) {
+        const auto size = static_cast<int>(shape(args).size(tile));
+        const bool whole = size == geometry::tile_items;
+        const auto some_left = [size](int first) { return size - first; };
+        if constexpr (looks_at_rows<Source, Rows>) {
+            if (whole && args.rows.loads_whole()) {
+                load_rows(args, tile, true, [](int) { return Rows::items; });
+            } else {
+                load_rows(args, tile, false, some_left);
             }
-            const std::uint32_t up_to = warp::inclusive_scan(counts, core::plus{});
-            const std::uint32_t totals = arch::shuffle(up_to, arch::warp_lanes - 1);
-            const std::uint32_t before = up_to - counts;
+        } else {
+            static_assert(marks_places<Source>);
+            with_fastest(source, whole, [&](const auto& fast) {
+                if (whole && args.rows.loads_whole()) {
+                    fetch_marks(args, tile, fast, [](int) { return 32; });
+                    load_rows(args, tile, true, [](int) { return Rows::items; });
+                } else {
+                    fetch_marks(args, tile, fast, some_left);
+                    load_rows(args, tile, false, some_left);
+                }
+            });
+        }
+    }
+
+    template <class Source>
+    __device__ __forceinline__ void mark(const arguments& args, index_t tile,
+                                         const Source& source) {
+        const auto size = static_cast<int>(shape(args).size(tile));
+        if (size == geometry::tile_items) {
+            mark_rows(args, tile, source, [](int) { return 32; });
+        } else {
+            mark_rows(args, tile, source, [size](int first) { return size - first; });
+        }
+    }
+
+    /// Shared memory gets the rows that pass and, if they are wanted, behind them the others.
+    __device__ __forceinline__ void stage(const arguments& args, index_t tile, int base, int total,
+                                          typename Rows::staged* staged) const {
+        const int warp = arch::warp();
+        if (args.rows.wants(side::rest)) {
+            const auto size = static_cast<int>(shape(args).size(tile));
+            marks.for_rows(base, [&](int row, std::uint32_t bits, int rank) {
+                const int first = geometry::first(warp, row);
 #pragma unroll
-            for (int i = 0; i < counts_per_word && first + i < P::rows; ++i) {
-                constexpr std::uint32_t ones = (1U << count_bits) - 1;
-                visit(first + i, row(first + i),
-                      base + static_cast<int>(before >> i * count_bits & ones));
-                base += static_cast<int>(totals >> i * count_bits & ones);
+                for (int i = 0; i < Rows::items; ++i) {
+                    const bool kept = (bits >> i & 1) != 0;
+                    const int at = first + i;
+                    if (at < size) {
+                        staged[kept ? rank : total + at - rank] = Rows::stage(rows[row], i, at);
+                    }
+                    rank += kept ? 1 : 0;
+                }
+            });
+            return;
+        }
+        marks.for_rows(base, [&](int row, std::uint32_t bits, int rank) {
+#pragma unroll
+            for (int i = 0; i < Rows::items; ++i) {
+                if ((bits >> i & 1) == 0) continue;
+                staged[rank++] = Rows::stage(rows[row], i, geometry::first(warp, row) + i);
             }
+        });
+    }
+
+    /// The staged rows, where `before` rows that pass precede the tile and `total` are its own.
+    __device__ __forceinline__ static void write(const arguments& args, index_t tile,
+                                                 index_t before, int total,
+                                                 const typename Rows::staged* staged) {
+        const index_t begin = tile * geometry::tile_items;
+        if (args.rows.wants(side::kept)) {
+            const int count = within(total, args.kept_room - before);
+            args.rows.template write<P::threads>(side::kept, staged, 0, count, before, begin);
+        }
+        if (args.rows.wants(side::rest)) {
+            const index_t rest_before = begin - before;
+            const auto size = static_cast<int>(shape(args).size(tile));
+            const int count = within(size - total, args.rest_room - rest_before);
+            args.rows.template write<P::threads>(side::rest, staged, total, count, rest_before,
+                                                 begin);
+        }
+    }
+
+    /// The marks as words, and how many marked rows precede those of the warp.
+    __device__ __forceinline__ void write_marks(const arguments& args, index_t tile,
+                                                index_t before_warp) const {
+        static_assert(P::rows * Rows::items * arch::warp_lanes == tuning::offset_rows);
+        const index_t begin = tile * geometry::tile_items;
+        const int warp = arch::warp();
+        const index_t first = begin + geometry::first(warp, 0);
+        if (args.rows.offsets != nullptr && arch::lane() == 0 && first < args.items) {
+            args.rows.offsets[first / tuning::offset_rows] = before_warp;
+        }
+        if (args.rows.words == nullptr) return;
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const index_t place = begin + geometry::first(warp, row);
+            if (place < args.items) args.rows.words[place / 32] = marks.row(row);
         }
     }
 
 private:
-    static constexpr int rows_per_word = 32 / Items;
-    /// A row holds up to 32 Items, which must not reach the next count.
-    static constexpr int count_bits = Items <= 4 ? 8 : 16;
-    static constexpr int counts_per_word = 32 / count_bits;
+    static constexpr int warp_words = geometry::warp_items / 32;
+    std::uint32_t words_[core::ceil_div(warp_words, arch::warp_lanes)];
 
-    std::uint32_t bits_[core::ceil_div(P::rows, rows_per_word)];
+    template <class Left>
+    __device__ __forceinline__ void load_rows(const arguments& args, index_t tile, bool whole,
+                                              Left left) {
+        const index_t begin = tile * geometry::tile_items;
+        const int warp = arch::warp();
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const int first = geometry::first(warp, row);
+            rows[row] = args.rows.load({begin + first, left(first)}, whole);
+        }
+    }
+
+    /// Every lane asks for the marks of 32 rows: a few wide loads fetch all flags of the warp.
+    template <class Source, class Left>
+    __device__ __forceinline__ void fetch_marks(const arguments& args, index_t tile,
+                                                const Source& source, Left left) {
+        const int warp_first = arch::warp() * geometry::warp_items;
+        const index_t begin = tile * geometry::tile_items;
+#pragma unroll
+        for (int first = 0; first < warp_words; first += arch::warp_lanes) {
+            const int word = first + arch::lane();
+            const int place = warp_first + 32 * word;
+            const bool needed = warp_words % arch::warp_lanes == 0 || word < warp_words;
+            words_[first / arch::warp_lanes] =
+                source.marks({begin + place, needed ? left(place) : 0}) ^ args.invert;
+        }
+    }
+
+    /// Marks of the rows that the lane holds: by what is in them, or as some lane fetched them.
+    template <class Source, class Left>
+    __device__ __forceinline__ void mark_rows(const arguments& args, index_t tile,
+                                              const Source& source, Left left) {
+        const index_t begin = tile * geometry::tile_items;
+        const int warp = arch::warp();
+#pragma unroll
+        for (int row = 0; row < P::rows; ++row) {
+            const int first = geometry::first(warp, row);
+            std::uint32_t bits = 0;
+            if constexpr (looks_at_rows<Source, Rows>) {
+                bits = marks_of<Rows>(source, {begin + first, left(first)}, rows[row],
+                                      row > 0 ? &rows[row - 1] : nullptr) ^
+                       args.invert;
+            } else {
+                const int word = row * Rows::items;  // the row's first
+                bits = words_[word / arch::warp_lanes];
+                if constexpr (Rows::items < 32) {
+                    const int shift = arch::lane() * Rows::items;
+                    bits = arch::shuffle(bits, word % arch::warp_lanes + shift / 32) >> shift % 32;
+                }
+            }
+            marks.set(row, bits, left(first));
+        }
+    }
+
+    __device__ __forceinline__ static int within(int count, index_t room) {
+        return room < count ? (room < 0 ? 0 : static_cast<int>(room)) : count;
+    }
 };
-
-/// to[i] = item_at(i) for i < count, by a whole block; every warp writes whole lines of 128 bytes.
-template <int Threads, class Item, class ItemAt>
-__device__ __forceinline__ void write_lines(int count, Item* to, ItemAt item_at) {
-    constexpr int line_items = 128 / static_cast<int>(sizeof(Item));
-    const auto skew =
-        static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(Item) % line_items);
-    int at = static_cast<int>(threadIdx.x) - skew;
-    if (at >= 0 && at < count) to[at] = item_at(at);
-#pragma unroll 4
-    for (at += Threads; at < count; at += Threads) to[at] = item_at(at);
-}
-
-/// to[0, count) = staged[0, count) for items of less than a word: by words, but for the ends, which
-/// other tiles share. `staged` is 16-byte aligned, and the word behind its last item may be read.
-template <int Threads, class Item>
-__device__ __forceinline__ void copy_small_items(const Item* staged, int count, Item* to) {
-    constexpr int per_word = 4 / static_cast<int>(sizeof(Item));
-    const auto past =
-        static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(Item) % per_word);
-    int head = past == 0 ? 0 : per_word - past;
-    if (head > count) head = count;
-    const int words = (count - head) / per_word;
-    const int tail = count - head - words * per_word;
-    const int thread = static_cast<int>(threadIdx.x);
-    if (thread < head) to[thread] = staged[thread];
-    if (thread < tail) to[count - tail + thread] = staged[count - tail + thread];
-    const auto* from = reinterpret_cast<const std::uint32_t*>(staged);
-    auto* target = reinterpret_cast<std::uint32_t*>(to + head);
-    const auto shift = static_cast<std::uint32_t>(8 * head * static_cast<int>(sizeof(Item)));
-    constexpr int line_words = 32;
-    const auto skew = static_cast<int>(reinterpret_cast<std::uintptr_t>(target) / 4 % line_words);
-#pragma unroll 4
-    for (int at = thread - skew; at < words; at += Threads) {
-        if (at >= 0) target[at] = arch::funnel_right(from[at], from[at + 1], shift);
-    }
-}
-
-template <int Threads, class Item>
-__device__ __forceinline__ void copy_staged(const Item* staged, int count, Item* to) {
-    if constexpr (sizeof(Item) < 4) {
-        copy_small_items<Threads>(staged, count, to);
-    } else {
-        write_lines<Threads>(count, to, [=](int at) { return staged[at]; });
-    }
-}
 
 }  // namespace lookback::device
