@@ -111,13 +111,55 @@ std::size_t sort_pairs_memory(std::size_t /*n*/, std::size_t /*key_bytes*/,
 std::size_t argsort_memory(std::size_t /*n*/) {
     refuse();
 }
+std::size_t count_rows(device& /*device*/, const row_flags& /*flags*/) {
+    refuse();
+}
+std::size_t compact(device& /*device*/, memory_resource& /*memory*/, const row_flags& /*flags*/,
+                    std::span<const moved_rows> /*columns*/, const compact_room& /*room*/) {
+    refuse();
+}
+template <class Index>
+std::size_t compact_indices(device& /*device*/, const row_flags& /*flags*/,
+                            std::span<Index> /*out*/) {
+    refuse();
+}
+std::size_t compact_if(device& /*device*/, const typed_items& /*items*/, comparison /*op*/,
+                       const void* /*value*/, void* /*out*/, std::size_t /*room*/) {
+    refuse();
+}
+std::size_t unique(device& /*device*/, const typed_items& /*items*/, void* /*out*/,
+                   std::size_t /*room*/) {
+    refuse();
+}
+void mark_flags(device& /*device*/, const typed_items& /*items*/, comparison /*op*/,
+                const void* /*value*/, std::uint8_t* /*flags*/) {
+    refuse();
+}
+void mark_heads(device& /*device*/, std::span<const sort_key> /*keys*/,
+                std::span<std::uint8_t> /*flags*/) {
+    refuse();
+}
+std::size_t compact_offsets(device& /*device*/, std::span<const std::uint8_t> /*flags*/,
+                            std::span<std::int64_t> /*offsets*/) {
+    refuse();
+}
+std::size_t first_outside(device& /*device*/, std::span<const std::uint8_t> /*flags*/,
+                          const std::int64_t* /*offsets*/, std::size_t /*out_rows*/) {
+    refuse();
+}
+void scatter_flagged(device& /*device*/, std::span<const std::uint8_t> /*flags*/,
+                     const std::int64_t* /*offsets*/, const void* /*in*/, std::size_t /*row_bytes*/,
+                     void* /*out*/) {
+    refuse();
+}
 #define LOOKBACK_INDEX(Index)                                                                     \
     template void argsort(device&, memory_resource&, const void*, data_type, const sort_options&, \
                           std::span<Index>);                                                      \
     template void argsort(device&, memory_resource&, std::span<const sort_key>,                   \
                           std::span<const std::int64_t>, std::span<Index>);                       \
     template std::size_t first_outside(device&, std::span<const Index>, std::size_t);             \
-    template void gather(device&, const void*, std::size_t, std::span<const Index>, void*)
+    template void gather(device&, const void*, std::size_t, std::span<const Index>, void*);       \
+    template std::size_t compact_indices(device&, const row_flags&, std::span<Index>)
 LOOKBACK_INDEX(std::uint32_t);
 LOOKBACK_INDEX(std::int64_t);
 #undef LOOKBACK_INDEX

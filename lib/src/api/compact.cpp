@@ -33,6 +33,22 @@ void check_flags(const char* who, const row_flags& flags) {
     if (flags.rows != 0 && !there) refuse(who, "there are no flags");
 }
 
+/// The device of a CUDA context, or null; only flags in memory can go there.
+cuda::device* device_for(const char* who, const context& context, const row_flags& flags) {
+    cuda::device* const device = context.internal().device.get();
+    if (device != nullptr && flags.from == row_flags::source::computed) {
+        refuse(who,
+               "computed flags are for a CPU context; give flags as bytes or bits in the device's "
+               "memory");
+    }
+    return device;
+}
+
+template <class T>
+cuda::typed_items typed(std::span<const T> in) {
+    return {in.data(), type_of<T>(), in.size()};
+}
+
 /// One array of a compaction, for the check of overlaps.
 struct named_bytes {
     std::string name;
@@ -111,15 +127,29 @@ void check_items(const char* who, std::span<const T> in, std::span<T> out) {
                 std::min(in.size_bytes(), out.size_bytes()));
 }
 
+/// `kept`, where out has room for so many.
+template <class T>
+std::size_t counted(const char* who, std::span<const T> in, std::span<T> out, std::size_t kept) {
+    require_room(who, in.size(), kept, {out.size(), compact_room::ample}, false);
+    return kept;
+}
+
 template <class T>
 std::size_t compact_items(const char* who, const context& context, std::span<const T> in,
                           std::span<T> out, const cpu::block_marker& mark) {
     const cpu::compact_column column{reinterpret_cast<const std::byte*>(in.data()), sizeof(T),
                                      reinterpret_cast<std::byte*>(out.data()), nullptr};
     const compact_room room{out.size(), compact_room::ample};
-    const std::size_t kept = run(context, in.size(), mark, {&column, 1}, room);
-    require_room(who, in.size(), kept, room, false);
-    return kept;
+    return counted(who, in, out, run(context, in.size(), mark, {&column, 1}, room));
+}
+
+/// The first flagged row whose offset is outside [0, out_rows), or their number.
+std::size_t first_outside(std::span<const std::uint8_t> flags,
+                          std::span<const std::int64_t> offsets, std::size_t out_rows) {
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+        if (flags[i] != 0 && static_cast<std::uint64_t>(offsets[i]) >= out_rows) return i;
+    }
+    return flags.size();
 }
 
 void check_comparison(const char* who, comparison op) {
@@ -133,7 +163,9 @@ void check_comparison(const char* who, comparison op) {
 std::size_t count_rows(const context& context, const row_flags& flags) {
     constexpr const char* who = "count_rows";
     check_flags(who, flags);
-    require_cpu(context, who);
+    if (cuda::device* const device = device_for(who, context, flags)) {
+        return cuda::count_rows(*device, flags);
+    }
     return run(context, flags.rows, cpu::marker_of(flags), {}, {});
 }
 
@@ -142,8 +174,10 @@ std::size_t compact(const context& context, const row_flags& flags,
     constexpr const char* who = "compact";
     check_flags(who, flags);
     const auto checked = check_columns(who, flags, columns, room);
-    require_cpu(context, who);
-    const std::size_t kept = run(context, flags.rows, cpu::marker_of(flags), checked, room);
+    cuda::device* const device = device_for(who, context, flags);
+    const std::size_t kept = device != nullptr
+                                 ? cuda::compact(*device, context.memory(), flags, columns, room)
+                                 : run(context, flags.rows, cpu::marker_of(flags), checked, room);
     const bool has_rest = std::any_of(columns.begin(), columns.end(), [](const moved_rows& column) {
         return column.rest != nullptr;
     });
@@ -159,12 +193,16 @@ std::size_t compact_indices(const context& context, const row_flags& flags, std:
         refuse(who, std::to_string(flags.rows) + " rows need indices of 64 bits");
     }
     check_apart(who, "flags", flags.data, flag_bytes(flags), "out", out.data(), out.size_bytes());
-    require_cpu(context, who);
-    const cpu::compact_column column{nullptr, sizeof(Index),
-                                     reinterpret_cast<std::byte*>(out.data()), nullptr};
     const compact_room room{out.size(), compact_room::ample};
-    const std::size_t kept =
-        run(context, flags.rows, cpu::marker_of(flags), {&column, out.empty() ? 0U : 1U}, room);
+    std::size_t kept = 0;
+    if (cuda::device* const device = device_for(who, context, flags)) {
+        kept = cuda::compact_indices(*device, flags, out);
+    } else {
+        const cpu::compact_column column{nullptr, sizeof(Index),
+                                         reinterpret_cast<std::byte*>(out.data()), nullptr};
+        kept =
+            run(context, flags.rows, cpu::marker_of(flags), {&column, out.empty() ? 0U : 1U}, room);
+    }
     require_room(who, flags.rows, kept, room, false);
     return kept;
 }
@@ -177,7 +215,10 @@ std::size_t compact_if(const context& context, std::span<const T> in, comparison
     constexpr const char* who = "compact_if";
     check_comparison(who, op);
     check_items(who, in, out);
-    require_cpu(context, who);
+    if (const auto& device = context.internal().device) {
+        return counted(who, in, out,
+                       cuda::compact_if(*device, typed(in), op, &value, out.data(), out.size()));
+    }
     return compact_items(who, context, in, out, cpu::compare_marker(in.data(), op, value));
 }
 
@@ -185,7 +226,9 @@ template <arithmetic_item T>
 std::size_t unique(const context& context, std::span<const T> in, std::span<T> out) {
     constexpr const char* who = "unique";
     check_items(who, in, out);
-    require_cpu(context, who);
+    if (const auto& device = context.internal().device) {
+        return counted(who, in, out, cuda::unique(*device, typed(in), out.data(), out.size()));
+    }
     return compact_items(who, context, in, out, cpu::heads_marker(in.data()));
 }
 
@@ -193,9 +236,12 @@ std::size_t unique_by_key(const context& context, std::span<const sort_key> keys
                           std::span<const moved_rows> columns, const compact_room& room) {
     constexpr const char* who = "unique_by_key";
     check_keys(who, keys, rows);
-    require_cpu(context, who);
     const buffer<std::uint8_t> heads(context, rows);
-    cpu::mark_heads(*context.internal().executor, cpu::columns_of(keys), heads.span());
+    if (const auto& device = context.internal().device) {
+        cuda::mark_heads(*device, keys, heads.span());
+    } else {
+        cpu::mark_heads(*context.internal().executor, cpu::columns_of(keys), heads.span());
+    }
     return compact(context, row_flags::bytes(heads.span()), columns, room);
 }
 
@@ -209,7 +255,10 @@ void mark_flags(const context& context, std::span<const T> in, comparison op, T 
                         std::to_string(flags.size()));
     }
     check_apart(who, "in", in.data(), in.size_bytes(), "flags", flags.data(), flags.size());
-    require_cpu(context, who);
+    if (const auto& device = context.internal().device) {
+        cuda::mark_flags(*device, typed(in), op, &value, flags.data());
+        return;
+    }
     cpu::bytes_of(*context.internal().executor, in.size(),
                   cpu::compare_marker(in.data(), op, value), flags.data());
 }
@@ -223,7 +272,9 @@ std::size_t compact_offsets(const context& context, std::span<const std::uint8_t
     }
     check_apart(who, "flags", flags.data(), flags.size(), "offsets", offsets.data(),
                 offsets.size_bytes());
-    require_cpu(context, who);
+    if (const auto& device = context.internal().device) {
+        return cuda::compact_offsets(*device, flags, offsets);
+    }
     if (flags.empty()) return 0;
     for (std::size_t i = 0; i < flags.size(); ++i) offsets[i] = flags[i] != 0;
     const std::int64_t last = offsets.back();
@@ -241,14 +292,21 @@ void scatter_flagged(const context& context, std::span<const std::uint8_t> flags
     }
     if (row_bytes == 0) refuse(who, "rows of 0 bytes");
     check_apart(who, "in", in, flags.size() * row_bytes, "out", out, out_rows * row_bytes);
-    require_cpu(context, who);
-    for (std::size_t i = 0; i < flags.size(); ++i) {
-        if (flags[i] == 0 || static_cast<std::uint64_t>(offsets[i]) < out_rows) continue;
-        refuse(who, "offset " + std::to_string(i) + " is " + std::to_string(offsets[i]) +
+    const auto& device = context.internal().device;
+    const std::size_t at = device ? cuda::first_outside(*device, flags, offsets.data(), out_rows)
+                                  : first_outside(flags, offsets, out_rows);
+    if (at != flags.size()) {
+        std::int64_t offset = 0;
+        context.copy(&offset, &offsets[at], sizeof(offset));
+        refuse(who, "offset " + std::to_string(at) + " is " + std::to_string(offset) +
                         ", outside [0, " + std::to_string(out_rows) + ")");
     }
-    cpu::scatter(*context.internal().executor, flags, offsets.data(),
-                 static_cast<const std::byte*>(in), row_bytes, static_cast<std::byte*>(out));
+    if (device) {
+        cuda::scatter_flagged(*device, flags, offsets.data(), in, row_bytes, out);
+    } else {
+        cpu::scatter(*context.internal().executor, flags, offsets.data(),
+                     static_cast<const std::byte*>(in), row_bytes, static_cast<std::byte*>(out));
+    }
 }
 
 // A macro, because a function cannot instantiate templates explicitly.

@@ -2,6 +2,7 @@
 // Implemented in cuda/, or by cuda_absent.cpp where CUDA is not built.
 #pragma once
 
+#include <lookback/compact.hpp>
 #include <lookback/context.hpp>
 #include <lookback/radix_sort.hpp>
 #include <lookback/scan.hpp>
@@ -109,5 +110,37 @@ std::size_t sort_key_stream_host_memory(std::size_t key_bytes, std::size_t block
 std::size_t sort_keys_memory(std::size_t n, std::size_t key_bytes);
 std::size_t sort_pairs_memory(std::size_t n, std::size_t key_bytes, std::size_t value_bytes);
 std::size_t argsort_memory(std::size_t n);
+
+/// The compactions of the API on the device's stream, for arguments that the caller has checked but
+/// for the memory they lie in: error{invalid_argument} where it is not the device's. Each waits for
+/// the number of rows that pass, and returns it, whatever the room. Flags are bytes or bits.
+std::size_t count_rows(device& device, const row_flags& flags);
+/// Columns that do not move alone, and rows of other sizes than 1, 2, 4, 8 or 16 bytes, take
+/// (rows / 8 + rows / 256) bytes of `memory`; the latter in place also what they keep.
+std::size_t compact(device& device, memory_resource& memory, const row_flags& flags,
+                    std::span<const moved_rows> columns, const compact_room& room);
+template <class Index>
+std::size_t compact_indices(device& device, const row_flags& flags, std::span<Index> out);
+
+/// Items of an arithmetic type.
+struct typed_items {
+    const void* in;
+    data_type type;
+    std::size_t items;
+};
+std::size_t compact_if(device& device, const typed_items& items, comparison op, const void* value,
+                       void* out, std::size_t room);
+std::size_t unique(device& device, const typed_items& items, void* out, std::size_t room);
+void mark_flags(device& device, const typed_items& items, comparison op, const void* value,
+                std::uint8_t* flags);
+/// flags[i] = whether row i differs from the one before it in any key; that of row 0 is 1.
+void mark_heads(device& device, std::span<const sort_key> keys, std::span<std::uint8_t> flags);
+std::size_t compact_offsets(device& device, std::span<const std::uint8_t> flags,
+                            std::span<std::int64_t> offsets);
+/// The first flagged row whose offset is outside [0, out_rows), or their number. Waits.
+std::size_t first_outside(device& device, std::span<const std::uint8_t> flags,
+                          const std::int64_t* offsets, std::size_t out_rows);
+void scatter_flagged(device& device, std::span<const std::uint8_t> flags,
+                     const std::int64_t* offsets, const void* in, std::size_t row_bytes, void* out);
 
 }  // namespace lookback::cuda

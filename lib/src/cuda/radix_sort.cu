@@ -3,6 +3,7 @@
 // so far.
 #include "cuda/cuda_check.hpp"
 #include "cuda/gpu_device.hpp"
+#include "cuda/key_width.hpp"
 #include "cuda/radix_column.hpp"
 
 #include <lookback/buffer.hpp>
@@ -17,30 +18,9 @@ namespace {
 namespace kernels = lookback::device;  // `device` alone is the class of backend.hpp here
 using core::index_t;
 
-core::key_kind kind_of(data_type type) {
-    if (type >= data_type::f16) return core::key_kind::floating;
-    return type <= data_type::i64 ? core::key_kind::signed_integer
-                                  : core::key_kind::unsigned_integer;
-}
-
 column_order order_of(data_type type, const sort_options& options) {
     return {kind_of(type), options.order.descending, options.order.nan_first, options.begin_bit,
             options.end_bit};
-}
-
-/// body(Bits{}) for the unsigned type of so many bytes.
-template <class Body>
-void with_bits(std::size_t bytes, Body body) {
-    switch (bytes) {
-        case 1:
-            return body(std::uint8_t{});
-        case 2:
-            return body(std::uint16_t{});
-        case 4:
-            return body(std::uint32_t{});
-        default:
-            return body(std::uint64_t{});
-    }
 }
 
 /// The kernels' type for an index: int64 and uint64 of non-negative numbers are the same bits.
