@@ -52,7 +52,10 @@ struct scan_policy {
 //   u64        staged: 12, 4 0.974; 8, 6 0.965; 8, 5 0.951.    registers: 8, 4 0.963; 12, 3 0.955
 //   f64        staged: 12, 4 0.966; 8, 6 0.964; 16, 3 0.961; 8, 5 0.949; 12, 3 0.941
 //              registers: 8, 4 0.955; 9, 4 0.947; 7, 4 0.944; 4 to 16 warps a block 0.87-0.94
-//   2 bytes, 1 byte, registers: 8, 4 0.954, 0.941; 10, 3 0.926, 0.887; 1 byte 8, 3 0.877
+//   2 bytes, 1 byte, registers: 8, 4 0.955, 0.886; 10, 3 0.926, 0.887; staged 8, 5 0.960, 0.824
+//
+//   u32 of 2^22, 2^23, 2^24 items, staged: 12, 4 0.739, 0.836, 0.909; 8, 6 0.774, 0.863, 0.926;
+//   6, 6 0.755, 0.866, 0.920; registers 12, 3 0.745, 0.855, 0.906: larger inputs decide
 //
 //   16 bytes, an operator of six multiplications, blocked:
 //              staged: 8, 5 0.918; 8, 4 and 8, 3 0.892; blocks of 4 warps 0.88-0.89; 4, 6 0.781
