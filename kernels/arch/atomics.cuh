@@ -40,6 +40,17 @@ __device__ __forceinline__ std::uint32_t lanes_below() {
     return (1U << lane()) - 1;
 }
 
+/// The same pointer, of which the compiler then knows that it points to global memory: one that was
+/// read from memory could point anywhere, and accesses through it are slower and keep their order
+/// with those to shared memory.
+template <class T>
+__device__ __forceinline__ T* global(T* pointer) {
+#if !defined(LOOKBACK_EMULATED_DEVICE)
+    __builtin_assume(__isGlobal(pointer));
+#endif
+    return pointer;
+}
+
 /// What the lanes of the warp wrote before is seen by all of them after.
 __device__ __forceinline__ void sync_warp() {
     __syncwarp();

@@ -33,8 +33,7 @@ struct radix_buffers {
 /// Which launch this is.
 struct pass_launch {
     int place;
-    int begin_bit;             ///< of the sort
-    bool after_buckets;        ///< the buckets' histogram of these keys ran before
+    bool top;                  ///< blocks sort buckets afterwards
     int shift;                 ///< the place's lowest bit
     std::uint32_t digit_mask;  ///< 255, or less where fewer bits are left
     index_t portion;
@@ -43,42 +42,12 @@ struct pass_launch {
     index_t tiles;
 };
 
-template <class P>
-__device__ __forceinline__ core::slot_array digit_slots(const radix_words& words, int pair) {
-    return {words.tiles + pair, digits / 2};
-}
-
-/// Tells and learns what precedes the tile, of which thread d (< 256) passes the count of digit d;
-/// gives it where the digit's run begins. The last tile tells the next portion. Even threads look
-/// back for two digits; the word of both comes and goes by shuffles, without a barrier.
-template <class P>
-__device__ __forceinline__ index_t look_back(const radix_words& words, const pass_launch& launch,
-                                             const radix_shared<P>& shared, std::uint32_t count) {
-    const int digit = static_cast<int>(threadIdx.x);
-    if (digit >= digits) return 0;
-    const int lane = arch::lane();
-    const core::digit_pair counts{count, arch::shuffle(count, lane | 1)};
-    core::digit_pair before{0, 0};
-    if (digit % 2 == 0) {
-        const core::slot_array slots = digit_slots<P>(words, digit / 2);
-        tile::publish_digits(slots, shared.tile, shared.common.turn, counts);
-        before = tile::digits_before(slots, shared.tile, shared.common.turn, counts);
-    }
-    arch::sync_warp();  // the pairs are known
-    const std::uint32_t odd = arch::shuffle(before.odd, lane & ~1);
-    const index_t begin = shared.common.base[digit] + (digit % 2 == 0 ? before.even : odd);
-    if (shared.tile == launch.tiles - 1 && launch.portion + 1 < words.portions) {
-        words.base(launch.place, launch.portion + 1)[digit] = begin + count;
-    }
-    return begin;
-}
-
 /// Where the pass reads and writes.
 template <class Key, class Value>
 __device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>& buffers,
                                                  const radix_shape& shape, const radix_plan& plan,
-                                                 int pass) {
-    const bool keeps_keys = shape.in_place || pass + 1 < plan.passes;
+                                                 int pass, bool top) {
+    const bool keeps_keys = shape.in_place || top || pass + 1 < plan.passes;
     const Value* values_from =
         pass == 0 ? buffers.values : buffers.values_to(pass - 1, plan, shape);
     return {buffers.keys_from(pass),
@@ -86,68 +55,232 @@ __device__ __forceinline__ tile_common common_of(const radix_buffers<Key, Value>
             shape.makes_index && pass == 0 ? nullptr : values_from,
             buffers.values_to(pass, plan, shape),
             nullptr,
-            0,
-            pass == 0,
-            shape.identical};
+            0};
 }
 
-/// What another block will soon load.
+/// One block's way through the tiles of a pass: its first P::workers threads move items, the others
+/// help: each of them looks back for two digits while the workers take slots.
 template <class P, class Key, class Value>
-__device__ __forceinline__ void prefetch_later_tile(const pass_launch& launch,
-                                                    const radix_shared<P>& shared) {
-    const index_t later = shared.tile + tuning::prefetch_tiles;
-    if (threadIdx.x != 0 || later + 1 >= launch.tiles) return;
-    const index_t begin = launch.begin + later * P::tile_items;
-    arch::prefetch_to_l2(static_cast<const Key*>(shared.common.keys_from) + begin,
-                         P::tile_items * sizeof(Key));
-    if constexpr (has_value<Value>) {
-        const auto* values = static_cast<const Value*>(shared.common.values_from);
-        if (values != nullptr) arch::prefetch_to_l2(values + begin, P::tile_items * sizeof(Value));
-    }
-}
+class pass_block {
+public:
+    using shared_memory = radix_shared<P, Key, Value>;
 
-/// Writes the staged keys of a tile, and moves its values, which begin at `begin`.
-template <class P, class Key, class Value>
-__device__ __forceinline__ void write_tile(radix_tile<P, Key, Value>& items,
-                                           const digit_place<Key>& place, const tile_common& common,
-                                           index_t begin) {
-    if constexpr (has_value<Value>) {
-        const auto* from = static_cast<const Value*>(common.values_from);
-        items.load_values(from == nullptr ? nullptr : from + begin, begin);
-    }
-    items.write_keys(place, static_cast<Key*>(common.keys_to));
-    if constexpr (has_value<Value>) items.move_values(static_cast<Value*>(common.values_to));
-}
+    __device__ __forceinline__ pass_block(shared_memory& shared, const radix_words& words,
+                                          const pass_launch& launch,
+                                          const core::key_order<Key>& order)
+        : shared_(shared),
+          words_(words),
+          launch_(launch),
+          place_{order, launch.shift, launch.digit_mask},
+          items_(shared),
+          works_(arch::warp() < P::warps) {}
 
-template <class P, class Key, class Value>
-__device__ __forceinline__ void sort_tile(const radix_words& words, const pass_launch& launch,
-                                          const core::key_order<Key>& order,
-                                          radix_shared<P>& shared) {
-    const tile_common& common = shared.common;
-    const core::tile_shape tiles{launch.items, P::tile_items};
-    const digit_place<Key> place{order, launch.shift, launch.digit_mask};
-    prefetch_later_tile<P, Key, Value>(launch, shared);
-    radix_tile<P, Key, Value> items(shared, static_cast<int>(tiles.size(shared.tile)));
-    items.load_keys(static_cast<const Key*>(common.keys_from) + launch.begin +
-                    tiles.begin(shared.tile));
-    bool fast = false;
-    if constexpr (!has_value<Value>) fast = common.identical;
-    const std::uint32_t count = fast ? items.rank_fast(place) : items.rank(place);
-    items.lay_out(count, look_back<P>(words, launch, shared, count), fast);
-    if (fast) {
-        items.stage_fast(place);
-        // Before the first pass no bits are sorted: identical keys may come in any order.
-        if (!common.first && !items.is_sorted(place, launch.begin_bit)) {
-            // Loaded anew: held until here, the keys would cost registers in every tile.
-            items.load_keys(static_cast<const Key*>(common.keys_from) + launch.begin +
-                            tiles.begin(shared.tile));
-            items.stage_again(place);
+    __device__ __forceinline__ void run() {
+        if (!works_) {
+            clear_cursors();
+            if (helper() == 0) shared_.before_order = 0;
         }
-    } else {
-        items.stage_keys(place);
+        if (threadIdx.x == 0) {
+            shared_.refused = 0;
+            shared_.tile = ticket();
+        }
+        for (index_t tile = 0;;) {
+            arch::sync_block();  // the ticket is there, the tile is written, the cursors are clear
+            if (shared_.refused != 0) arrange_again(tile);
+            tile = shared_.tile;
+            if (tile >= launch_.tiles) return;
+            arrange(tile);
+            if (works_) {
+                write_and_take_ticket(tile);
+            } else {
+                prefetch(tile + gridDim.x);
+                clear_cursors();
+            }
+        }
     }
-    write_tile(items, place, common, launch.begin + tiles.begin(shared.tile));
-}
+
+private:
+    __device__ __forceinline__ int helper() const {
+        return static_cast<int>(threadIdx.x) - P::workers;
+    }
+    __device__ __forceinline__ int size(index_t tile) const {
+        return static_cast<int>(core::tile_shape{launch_.items, P::tile_items}.size(tile));
+    }
+    /// Number of the tile's first item in the array.
+    __device__ __forceinline__ index_t begin(index_t tile) const {
+        return launch_.begin + tile * P::tile_items;
+    }
+    __device__ __forceinline__ index_t ticket() const {
+        return static_cast<index_t>(arch::add(words_.ticket(launch_.place, launch_.portion), 1));
+    }
+    __device__ __forceinline__ void clear_cursors() {
+        if (helper() == 0) shared_.hot_count = 0;
+        auto* cursors = reinterpret_cast<uint4*>(&shared_.cursors[0][0]);
+        for (int i = helper(); i < P::warps * digits / 4; i += P::helpers) {
+            cursors[i] = make_uint4(0, 0, 0, 0);
+        }
+    }
+
+    /// A tile that some block will soon load, so that it comes from L2.
+    __device__ __forceinline__ void prefetch(index_t tile) {
+        if (helper() != 0 || tile + 1 >= launch_.tiles) return;
+        arch::prefetch_to_l2(static_cast<const Key*>(shared_.common.keys_from) + begin(tile),
+                             P::tile_items * sizeof(Key));
+        if constexpr (has_value<Value>) {
+            const auto* values = static_cast<const Value*>(shared_.common.values_from);
+            if (values != nullptr) {
+                arch::prefetch_to_l2(values + begin(tile), P::tile_items * sizeof(Value));
+            }
+        }
+    }
+
+    /// Brings the tile into order in shared memory and learns where its runs go.
+    __device__ __forceinline__ void arrange(index_t tile) {
+        if (works_) {
+            items_.load_keys(static_cast<const Key*>(shared_.common.keys_from) + begin(tile),
+                             place_, size(tile));
+            if constexpr (has_value<Value>) {
+                const auto* from = static_cast<const Value*>(shared_.common.values_from);
+                if (from != nullptr) items_.copy_values(from + begin(tile), size(tile));
+            }
+        }
+        arch::sync_block();  // all warps' counts are written
+        lay_out(tile);
+        arch::sync_block();  // the warps' first slots are written
+        if (works_) {
+            items_.take_slots(place_, size(tile));
+            arch::wait_for_copies();
+        } else {
+            look_back(tile);
+        }
+        arch::sync_block();  // the order, the values and the origins are written
+    }
+
+    /// Turns the warps' counts of a digit into their first slots, and tells other tiles the sums.
+    /// Ends before a barrier.
+    __device__ __forceinline__ void lay_out(index_t tile) {
+        const int digit = static_cast<int>(threadIdx.x);
+        block::packed_numbers<P::warps> counts;
+        std::uint32_t count = 0;
+        if (digit < digits) {
+#pragma unroll
+            for (int warp = 0; warp < P::warps; ++warp) {
+                const std::uint32_t here = shared_.cursors[warp][digit];
+                counts.set(warp, here);
+                count += here;
+            }
+            shared_.counts[digit] = count;
+            if (count > static_cast<std::uint32_t>(size(tile)) / 8) {
+                const std::uint32_t number = arch::fetch_add(&shared_.hot_count, 1);
+                if (number < most_hot) shared_.hot[number] = static_cast<std::uint32_t>(digit);
+            }
+        }
+        // Has a barrier, after which the counts can be read.
+        std::uint32_t slot = block::exclusive_digit_sum(count, shared_.sums);
+        if (!works_) publish(tile);
+        if (digit < digits) {
+            shared_.firsts[digit] = slot;
+#pragma unroll
+            for (int warp = 0; warp < P::warps; ++warp) {
+                shared_.cursors[warp][digit] = slot;
+                slot += counts.get(warp);
+            }
+        }
+    }
+
+    __device__ __forceinline__ core::slot_array slots() const {
+        return {words_.tiles + helper(), digits / 2};
+    }
+    __device__ __forceinline__ core::digit_pair counts() const {
+        return {shared_.counts[2 * helper()], shared_.counts[2 * helper() + 1]};
+    }
+    __device__ __forceinline__ void publish(index_t tile) const {
+        if (helper() == 0) shared_.refused = 0;
+        tile::publish_digits(slots(), tile, shared_.common.turn, counts());
+    }
+    /// Learns what precedes the tile and tells later ones; the last tile tells the next portion.
+    __device__ __forceinline__ void look_back(index_t tile) const {
+        const core::digit_pair before =
+            tile::digits_before(slots(), tile, shared_.common.turn, counts());
+        const int digit = 2 * helper();
+        set_origin(tile, digit, before.even);
+        set_origin(tile, digit + 1, before.odd);
+    }
+    __device__ __forceinline__ void set_origin(index_t tile, int digit,
+                                               std::uint32_t before) const {
+        const index_t run = shared_.common.base[digit] + before;
+        shared_.origins[digit] = run - shared_.firsts[digit];
+        if (tile == launch_.tiles - 1 && launch_.portion + 1 < words_.portions) {
+            words_.base(launch_.place, launch_.portion + 1)[digit] = run + shared_.counts[digit];
+        }
+    }
+
+    /// Writes rounds [from, to) of the tile; false if its order was found wrong.
+    __device__ __forceinline__ bool write(index_t tile, int from, int to) const {
+        auto* keys = static_cast<Key*>(shared_.common.keys_to);
+        auto* values = static_cast<Value*>(shared_.common.values_to);
+        const bool index = has_value<Value> && shared_.common.values_from == nullptr;
+        const int items = size(tile);
+        const index_t first = begin(tile);
+        if (!index) {
+            return keys != nullptr
+                       ? items_.template write<true, false>(keys, values, from, to, items, first)
+                       : items_.template write<false, false>(keys, values, from, to, items, first);
+        }
+        if constexpr (!std::is_integral_v<Value>) return true;
+        return keys != nullptr
+                   ? items_.template write<true, true>(keys, values, from, to, items, first)
+                   : items_.template write<false, true>(keys, values, from, to, items, first);
+    }
+    /// The ticket comes while the last rounds are written: taken earlier, it would be long until
+    /// the tile's counts are told, and other tiles wait for these.
+    __device__ __forceinline__ void write_and_take_ticket(index_t tile) {
+        index_t next = 0;
+        bool ascends = true;
+#pragma unroll 1
+        for (int part = 0; part < 2; ++part) {
+            if (part == 1 && threadIdx.x == 0) next = ticket();
+            ascends &=
+                write(tile, part == 0 ? 0 : early_rounds, part == 0 ? early_rounds : P::rows);
+        }
+        if (threadIdx.x == 0) shared_.tile = next;
+        if (!ascends) shared_.refused = 1;
+    }
+
+    /// The tile was written in a wrong order: brings it into order by ballots and writes it again,
+    /// to the same places. Cursors are clear before and after.
+    __device__ __forceinline__ void arrange_again(index_t tile) {
+        if (works_) items_.count_again(place_, size(tile));
+        arch::sync_block();  // all warps' counts are written
+        const int digit = static_cast<int>(threadIdx.x);
+        if (digit < digits) {
+            std::uint32_t slot = shared_.firsts[digit];
+            for (int warp = 0; warp < P::warps; ++warp) {
+                const std::uint32_t here = shared_.cursors[warp][digit];
+                shared_.cursors[warp][digit] = slot;
+                slot += here;
+            }
+        }
+        arch::sync_block();  // the warps' first slots are written
+        if (works_) items_.take_slots_again(place_, size(tile));
+        arch::sync_block();  // the order is written
+        if (works_) {
+            write(tile, 0, P::rows);
+        } else {
+            clear_cursors();
+        }
+        arch::sync_block();  // the tile is written, the cursors are clear
+    }
+
+    static constexpr int early_rounds = radix_tile<P, Key, Value>::early_rounds;
+
+    shared_memory& shared_;
+    const radix_words& words_;
+    const pass_launch& launch_;
+    digit_place<Key> place_;
+    radix_tile<P, Key, Value> items_;
+    bool works_;
+};
 
 /// As many blocks as run at once: those of a pass that is not needed are gone in microseconds.
 template <class P, class Key, class Value>
@@ -155,106 +288,20 @@ __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     radix_pass(const radix_buffers<Key, Value> buffers, const radix_shape shape,
                const core::key_order<Key> order, const radix_words words,
                const pass_launch launch) {
-    auto& shared = *static_cast<radix_shared<P>*>(arch::dynamic_shared());
+    auto& shared = *static_cast<radix_shared<P, Key, Value>*>(arch::dynamic_shared());
     {
-        const radix_plan& plan = words.header->plan;
+        const radix_plan& plan = launch.top ? words.header->top_plan : words.header->plan;
         const int pass = plan.order[launch.place];
         if (pass < 0) return;
         if (threadIdx.x == 0) {
             tile_common& common = shared.common;
-            common = common_of(buffers, shape, plan, pass);
+            common = common_of(buffers, shape, plan, pass, launch.top);
             common.base = words.base(launch.place, launch.portion);
             common.turn = static_cast<std::uint32_t>(
                 (pass * words.portions + launch.portion) % core::digit_turns + 1);
-            if (launch.after_buckets && words.header->identical != 0) common.identical = true;
         }
     }
-    for (;;) {
-        if (threadIdx.x == 0) {
-            shared.tile =
-                static_cast<index_t>(arch::add(words.ticket(launch.place, launch.portion), 1));
-        }
-        arch::sync_block();  // the ticket is written; what was staged is read
-        if (shared.tile >= launch.tiles) return;
-        sort_tile<P, Key, Value>(words, launch, order, shared);
-    }
-}
-
-/// A whole array that fits one tile: one block does all passes, and no other kernel is needed.
-template <class P, class Key, class Value>
-__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
-    radix_one_tile(const radix_buffers<Key, Value> buffers, const radix_shape shape,
-                   const core::key_order<Key> order) {
-    auto& shared = *static_cast<radix_shared<P>*>(arch::dynamic_shared());
-    radix_plan plan{};
-    plan.passes = shape.places;
-    const auto n = static_cast<int>(shape.items);
-    for (int pass = 0; pass < shape.places; ++pass) {
-        const digit_place<Key> place{order, shape.shift(pass), shape.digit_mask(pass)};
-        if (threadIdx.x == 0) shared.common = common_of(buffers, shape, plan, pass);
-        arch::sync_block();  // what the last pass wrote can be read
-        radix_tile<P, Key, Value> items(shared, n);
-        items.load_keys(static_cast<const Key*>(shared.common.keys_from));
-        const std::uint32_t count = items.rank(place);
-        items.lay_out(count, block::exclusive_digit_sum(count, shared.runs.sums), false);
-        items.stage_keys(place);
-        write_tile(items, place, shared.common, 0);
-        arch::sync_block();  // what was staged is read
-    }
-    if (!shape.in_place || shape.places % 2 == 0) return;
-    for (int i = static_cast<int>(threadIdx.x); i < n; i += P::threads) {
-        buffers.result[i] = buffers.other[i];
-        if constexpr (has_value<Value>) {
-            if (!shape.makes_index) buffers.values[i] = buffers.other_values[i];
-        }
-    }
-}
-
-inline constexpr int finish_threads = 512;
-
-/// What is left when no pass, or an odd number of them, ran.
-template <class Key, class Value>
-__global__ void __launch_bounds__(finish_threads)
-    radix_finish(const radix_buffers<Key, Value> buffers, const radix_shape shape,
-                 const radix_words words) {
-    const finish_action action = words.header->plan.finish;
-    if (action == finish_action::none) return;
-    const index_t workers = index_t{gridDim.x} * blockDim.x;
-    const index_t worker = index_t{arch::block_number()} * blockDim.x + threadIdx.x;
-    const index_t n = shape.items;
-    if (action == finish_action::reverse) {
-        // The middle one, where there is one, changes places with itself.
-        for (index_t i = worker; i < n - i; i += workers) {
-            const index_t mirror = n - 1 - i;
-            const Key key = buffers.in[i];
-            buffers.result[i] = buffers.in[mirror];
-            buffers.result[mirror] = key;
-            if constexpr (has_value<Value>) {
-                Value value = buffers.values[i];
-                Value mirrored = buffers.values[mirror];
-                if constexpr (std::is_integral_v<Value>) {
-                    if (shape.makes_index) {
-                        value = static_cast<Value>(i);
-                        mirrored = static_cast<Value>(mirror);
-                    }
-                }
-                buffers.values[i] = mirrored;
-                buffers.values[mirror] = value;
-            }
-        }
-        return;
-    }
-    for (index_t i = worker; i < n; i += workers) {
-        if (action == finish_action::copy) {
-            buffers.result[i] = buffers.other[i];
-            if constexpr (has_value<Value>) {
-                if (!shape.makes_index) buffers.values[i] = buffers.other_values[i];
-            }
-        } else if constexpr (std::is_integral_v<Value>) {
-            buffers.values[i] =
-                static_cast<Value>(action == finish_action::ascending ? i : n - 1 - i);
-        }
-    }
+    pass_block<P, Key, Value>(shared, words, launch, order).run();
 }
 
 }  // namespace lookback::device

@@ -38,6 +38,7 @@ struct radix_header {
     std::uint64_t by_passes;  ///< not 0: they are not, or keys must stay in order: passes by digits
     std::uint64_t arrived;    ///< blocks of the histogram that are done
     radix_plan plan;
+    radix_plan top_plan;  ///< of the passes before buckets are sorted by a block each
 };
 
 /// What the host tells every kernel of a sort.
@@ -48,7 +49,6 @@ struct radix_shape {
     int end_bit;
     bool in_place;     ///< sorted keys are wanted where the input is; else they are not wanted
     bool makes_index;  ///< values are positions
-    bool identical;    ///< keys that are equal are the same bits, as the host knows
 
     /// Where a place's digit is.
     LOOKBACK_HD int shift(int place) const { return begin_bit + place * block::digit_bits; }

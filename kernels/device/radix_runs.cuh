@@ -33,6 +33,23 @@ struct digit_place {
     __device__ __forceinline__ std::uint32_t operator()(Key key) const {
         return static_cast<std::uint32_t>(order(key) >> shift) & mask;
     }
+    /// body(digit_of), whose calls digit_of(key) no longer ask what kind of keys there are.
+    template <class Body>
+    __device__ __forceinline__ void with_digits(Body body) const {
+        if constexpr (sizeof(Key) > 1) {
+            if (order.floating) {
+                const core::float_order<Key> floats{order.mask, order.nan};
+                body([this, floats](Key key) {
+                    return static_cast<std::uint32_t>(floats(key) >> shift) & mask;
+                });
+                return;
+            }
+        }
+        const auto flip = static_cast<std::uint32_t>(order.mask >> shift);
+        body([this, flip](Key key) {
+            return (static_cast<std::uint32_t>(key >> shift) ^ flip) & mask;
+        });
+    }
 };
 
 /// Where the runs of a tile lie in its slots and in the output.

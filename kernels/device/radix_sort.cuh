@@ -5,125 +5,10 @@
 #pragma once
 
 #include <lookback/kernels/device/radix_bucket_sort.cuh>
-#include <lookback/kernels/device/radix_histogram.cuh>
 #include <lookback/kernels/device/radix_partition.cuh>
-#include <lookback/kernels/device/radix_pass.cuh>
-#include <lookback/kernels/device/radix_workspace.cuh>
+#include <lookback/kernels/device/radix_stable_launches.cuh>
 
 namespace lookback::device {
-
-/// By which bits of the ordered key to sort: [begin_bit, end_bit), end_bit > begin_bit.
-template <class Key>
-struct radix_order {
-    core::key_order<Key> order;
-    int begin_bit = 0;
-    int end_bit = 8 * sizeof(Key);
-
-    bool is_whole() const { return begin_bit == 0 && end_bit == 8 * static_cast<int>(sizeof(Key)); }
-};
-
-inline cudaError_t multiprocessors(int& count) {
-    int device = 0;
-    const cudaError_t status = cudaGetDevice(&device);
-    if (status != cudaSuccess) return status;
-    return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-}
-
-/// The launches of a sort: the histogram, a pass a digit, what is left.
-template <class Key, class Value>
-class radix_launches {
-public:
-    using policy = tuning::radix_policy<Key, Value>;
-
-    radix_launches(const radix_workspace& workspace, const radix_buffers<Key, Value>& buffers,
-                   const radix_shape& shape, const radix_order<Key>& order, cudaStream_t stream)
-        : layout_(shape.items, policy::tile_items),
-          enough_(workspace.bytes >= layout_.bytes),
-          words_(layout_.words(workspace)),
-          buffers_(buffers),
-          shape_(shape),
-          order_(order.order),
-          stream_(stream) {}
-
-    /// Where `wanted` is not null, everything waits for what it points to: 0 means no sort.
-    cudaError_t run(const std::uint64_t* wanted = nullptr) {
-        wanted_ = wanted;
-        if (!enough_) return cudaErrorInvalidValue;
-        if (wanted == nullptr && shape_.items <= one_tile::tile_items) return in_one_tile();
-        cudaError_t status = multiprocessors(sms_);
-        if (status == cudaSuccess) status = count();
-        for (int place = 0; place < shape_.places && status == cudaSuccess; ++place) {
-            status = pass(place);
-        }
-        return status == cudaSuccess ? finish() : status;
-    }
-
-private:
-    using one_tile = tuning::one_tile_policy<Key, Value>;
-
-    cudaError_t in_one_tile() {
-        const auto kernel = radix_one_tile<one_tile, Key, Value>;
-        constexpr std::size_t bytes = sizeof(radix_shared<one_tile>);
-        const cudaError_t status = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-        if (status != cudaSuccess) return status;
-        return arch::launch(kernel, {1, one_tile::threads, bytes}, stream_, buffers_, shape_,
-                            order_);
-    }
-    cudaError_t count() {
-        constexpr index_t block_items = index_t{tuning::histogram_threads} *
-                                        tuning::histogram_vectors *
-                                        static_cast<index_t>(16 / sizeof(Key));
-        const bool aligned = reinterpret_cast<std::uintptr_t>(buffers_.in) % 16 == 0;
-        return arch::launch(radix_histogram<Key>,
-                            {blocks(shape_.items, block_items, tuning::histogram_blocks_per_sm),
-                             tuning::histogram_threads},
-                            stream_, buffers_.in, shape_, order_, words_, aligned, wanted_);
-    }
-    cudaError_t pass(int place) {
-        const auto kernel = radix_pass<policy, Key, Value>;
-        constexpr std::size_t bytes = sizeof(radix_shared<policy>);
-        cudaError_t status = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-        const core::tile_shape portions{shape_.items, tuning::portion_items};
-        for (index_t portion = 0; portion < layout_.portions && status == cudaSuccess; ++portion) {
-            const index_t items = portions.size(portion);
-            const pass_launch launch{place,
-                                     shape_.begin_bit,
-                                     wanted_ != nullptr,
-                                     shape_.shift(place),
-                                     shape_.digit_mask(place),
-                                     portion,
-                                     portions.begin(portion),
-                                     items,
-                                     core::tile_shape{items, policy::tile_items}.tiles()};
-            status = arch::launch(
-                kernel, {blocks(launch.tiles, 1, policy::blocks_per_sm), policy::threads, bytes},
-                stream_, buffers_, shape_, order_, words_, launch);
-        }
-        return status;
-    }
-    cudaError_t finish() {
-        return arch::launch(radix_finish<Key, Value>,
-                            {blocks(shape_.items, finish_threads * 8, 2), finish_threads}, stream_,
-                            buffers_, shape_, words_);
-    }
-    unsigned blocks(index_t items, index_t block_items, int per_sm) const {
-        const index_t wanted = core::tile_shape{items, block_items}.tiles();
-        const index_t most = index_t{sms_} * per_sm;
-        return static_cast<unsigned>(wanted < most ? wanted : most);
-    }
-
-    radix_layout layout_;
-    bool enough_;
-    radix_words words_;
-    radix_buffers<Key, Value> buffers_;
-    radix_shape shape_;
-    core::key_order<Key> order_;
-    cudaStream_t stream_;
-    int sms_ = 0;
-    const std::uint64_t* wanted_ = nullptr;
-};
 
 /// What a sort by passes leaves behind.
 enum class radix_result {
@@ -146,7 +31,13 @@ cudaError_t sort_by_passes(const radix_workspace& workspace,
     shape.end_bit = order.end_bit;
     shape.in_place = result != radix_result::index;
     shape.makes_index = result != radix_result::in_place;
-    shape.identical = !order.order.floating && order.is_whole();
+    if constexpr (has_value<Value> && sizeof(Key) >= 4) {
+        using launches = stable_launches<Key, Value>;
+        if (wanted == nullptr && order.is_whole() && launches::suit(items)) {
+            return launches(workspace, buffers, shape, order, launches::shape_of(items), stream)
+                .run();
+        }
+    }
     return radix_launches<Key, Value>(workspace, buffers, shape, order, stream).run(wanted);
 }
 

@@ -1,11 +1,12 @@
-// Level L5 (device): one tile of a radix sort by one digit: keys in registers, ranked, staged in
-// shared memory in sorting order, written out in runs; then the values the same way.
-// Invariant: stable. Items beyond the end of the array take the last digit, after all others of it,
-// and are never written.
-// Source: Adinets and Merrill, "Onesweep" (2022); Merrill and Grimshaw, "High performance and
-// scalable radix sorting" (2011).
+// Level L5 (device): one tile of a radix sort by one digit. Keys and values lie in shared memory as
+// they came; what is sorted is their order: a word an item, of its digit and its place. Items are
+// gathered by that order when they are written.
+// Invariant: stable. Slots are taken by one atomic each, which is stable if lanes that meet are
+// served in their order, as they were in all measurements; nothing promises it, so whoever reads
+// the order checks that its words ascend, and a tile that fails is ordered again by ballots.
 #pragma once
 
+#include <lookback/kernels/arch/async_copy.cuh>
 #include <lookback/kernels/device/radix_runs.cuh>
 
 namespace lookback::device {
@@ -19,287 +20,273 @@ struct tile_common {
     void* values_to;
     const index_t* base;  ///< where each digit's items of the portion begin
     std::uint32_t turn;
-    bool first;      ///< no pass ran before
-    bool identical;  ///< keys that are equal are the same bits: only the bits need to be sorted
 };
 
+inline constexpr int most_hot = 2;
+
 /// Shared memory of a block that sorts tiles.
-template <class P>
+template <class P, class Key, class Value>
 struct radix_shared {
-    union {
-        block::rank_cell cells[P::warps][digits];  ///< stable ranks
-        std::uint32_t by_warp[P::warps][digits];   ///< fast ranks
-    };
-    alignas(16) unsigned char stage[P::stage_items * P::staged_bytes];
-    tile_runs runs;
+    static constexpr int value_items = has_value<Value> ? P::tile_items : 1;
+
+    alignas(16) Key keys[P::tile_items];
+    alignas(16) Value values[value_items];
+    alignas(16) std::uint32_t cursors[P::warps][digits];  ///< counts, then the next slots
+    index_t
+        origins[digits];  ///< where in the output slot 0 would go, if all slots were this digit's
+    std::uint32_t before_order;  ///< zero
+    std::uint32_t order[P::tile_items];
+    std::uint32_t counts[digits];
+    std::uint32_t firsts[digits];  ///< the digit's first slot
+    std::uint32_t sums[digits / arch::warp_lanes];
+    std::uint32_t hot_count;
+    std::uint32_t hot[most_hot];  ///< digits that many items have
+    std::uint32_t refused;        ///< not 0: the order was found wrong
     tile_common common;
-    std::uint32_t refused;  ///< not 0: fast ranks were found wrong
     index_t tile;
 };
 
+/// A tile in the hands of the block's workers, its first P::workers threads.
 template <class P, class Key, class Value>
 class radix_tile {
 public:
-    using shared_memory = radix_shared<P>;
+    using shared_memory = radix_shared<P, Key, Value>;
     using place_type = digit_place<Key>;
+    /// Rows that a thread has in flight.
+    static constexpr int batch = P::rows % 6 == 0 ? 6 : P::rows % 5 == 0 ? 5 : 4;
+    /// Rounds of writing before the last quarter or so.
+    static constexpr int early_rounds = P::rows * 3 / 4 / batch * batch;
 
-    __device__ __forceinline__ radix_tile(shared_memory& shared, int size)
-        : shared_(shared),
-          size_(size),
-          first_(arch::warp() * P::rows * arch::warp_lanes + arch::lane()) {}
+    __device__ __forceinline__ explicit radix_tile(shared_memory& shared)
+        : shared_(shared), first_(arch::warp() * P::rows * arch::warp_lanes + arch::lane()) {}
 
-    /// Keys of the tile, which starts at `from`.
-    __device__ __forceinline__ void load_keys(const Key* from) { load(from, keys_); }
-
-    /// Ranks the keys inside their warps; thread d (< 256) gets the tile's count of digit d.
-    __device__ __forceinline__ std::uint32_t rank(const place_type& place) {
-        block::warp_ranks ranks(shared_.cells[arch::warp()], hot_digit(place));
+    /// Starts to copy the tile's values.
+    __device__ __forceinline__ void copy_values(const Value* from, int size) {
+        constexpr int vector = 16;
+        constexpr int vectors = P::tile_items * static_cast<int>(sizeof(Value)) / vector;
+        const int thread = static_cast<int>(threadIdx.x);
+        if (size == P::tile_items && reinterpret_cast<std::uintptr_t>(from) % vector == 0) {
+            const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+            auto* to = reinterpret_cast<unsigned char*>(shared_.values);
 #pragma unroll
-        for (int row = 0; row < P::rows; ++row) {
-            const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
-            slots_.set(row, ranks.rank(digit));
-            if (row % 4 == 0) ranks.look_at_crowding();
+            for (int i = thread; i < vectors; i += P::workers) {
+                arch::copy_to_shared<vector>(to + i * vector, bytes + i * vector);
+            }
+            return;
         }
-        arch::sync_block();  // all warps' counts are written
-        const std::uint32_t count = sum_counts([&](int warp, int digit) -> std::uint32_t& {
-            return shared_.cells[warp][digit].count;
-        });
-        const int beyond = P::tile_items - size_;
-        return threadIdx.x == place.mask ? count - static_cast<std::uint32_t>(beyond) : count;
+        constexpr int word = sizeof(Value) < 8 ? 4 : 8;
+        constexpr int words = static_cast<int>(sizeof(Value)) / word;
+        const auto* bytes = reinterpret_cast<const unsigned char*>(from);
+        auto* to = reinterpret_cast<unsigned char*>(shared_.values);
+        for (int i = thread; i < size * words; i += P::workers) {
+            arch::copy_to_shared<word>(to + i * word, bytes + i * word);
+        }
     }
 
-    /// Ranks by an atomic a key: stable if colliding lanes of one instruction are served in their
-    /// order, as they were in all measurements; nothing promises it, so is_sorted() must be asked.
-    __device__ __forceinline__ std::uint32_t rank_fast(const place_type& place) {
-        std::uint32_t* own = shared_.by_warp[arch::warp()];
-        const std::uint32_t hot = hot_digit(place);
-        if (threadIdx.x == 0) shared_.refused = 0;
-#pragma unroll
-        for (int i = 0; i < digits; i += arch::warp_lanes) own[i + arch::lane()] = 0;
-        arch::sync_warp();  // counts are clear
-        if (hot == block::no_digit) {
+    /// Loads the keys of a tile of `size` items and counts their digits; the warp's counts are
+    /// clear before.
+    __device__ __forceinline__ void load_keys(const Key* from, const place_type& place, int size) {
+        std::uint32_t* own = shared_.cursors[arch::warp()];
+        from = arch::global(from);
+        if (size == P::tile_items) {
+            Key keys[P::rows];
 #pragma unroll
             for (int row = 0; row < P::rows; ++row) {
-                if (is_item(row)) slots_.set(row, arch::fetch_add(own + place(keys_[row]), 1));
-                arch::sync_warp();  // rows take their ranks one after the other
+                keys[row] = from[first_ + row * arch::warp_lanes];
             }
-        } else {
-            rank_beside(hot, place, own);
-        }
-        arch::sync_block();  // all warps' counts are written
-        return sum_counts(
-            [&](int warp, int digit) -> std::uint32_t& { return shared_.by_warp[warp][digit]; });
-    }
-
-    /// Lays the runs of the digits out in slots; thread d (< 256) passes the count of its digit and
-    /// where its run begins in the output. Ends in a barrier.
-    __device__ __forceinline__ void lay_out(std::uint32_t count, index_t run_begin, bool fast) {
-        if (threadIdx.x < digits) shared_.runs.counts[threadIdx.x] = count;
-        const std::uint32_t first = lay_out_runs<P::run_alignment>(shared_.runs, run_begin);
-        if (fast) {
-            begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
-                return shared_.by_warp[warp][digit];
-            });
-        } else {
-            begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
-                return shared_.cells[warp][digit].count;
-            });
-        }
-    }
-
-    /// Puts the keys into their slots. Ends in a barrier.
-    __device__ __forceinline__ void stage_keys(const place_type& place) {
-        const block::rank_cell* cells = shared_.cells[arch::warp()];
-        Key* stage = staged<Key>();
+            place.with_digits([&](auto digit_of) {
 #pragma unroll
-        for (int row = 0; row < P::rows; ++row) {
-            const std::uint32_t digit = is_item(row) ? place(keys_[row]) : place.mask;
-            const std::uint32_t slot = cells[digit].count + slots_.get(row);
-            slots_.set(row, slot);
-            stage[slot] = keys_[row];
+                for (int row = 0; row < P::rows; ++row) {
+                    shared_.keys[first_ + row * arch::warp_lanes] = keys[row];
+                    arch::count_up(own + digit_of(keys[row]));
+                }
+            });
+            return;
         }
-        arch::sync_block();  // keys are staged
+        const int end = warp_end(size);
+#pragma unroll 1
+        for (int item = first_; item < end; item += arch::warp_lanes) {
+            const Key key = from[item];
+            shared_.keys[item] = key;
+            arch::count_up(own + place(key));
+        }
     }
 
-    /// The same after fast ranks.
-    __device__ __forceinline__ void stage_fast(const place_type& place) {
-        const std::uint32_t* own = shared_.by_warp[arch::warp()];
-        Key* stage = staged<Key>();
+    /// Takes the slots of the warp's items and writes their order.
+    __device__ __forceinline__ void take_slots(const place_type& place, int size) {
+        std::uint32_t* own = shared_.cursors[arch::warp()];
+        if (shared_.hot_count != 0) return take_slots_beside(own, place, size);
+        place.with_digits([&](auto digit_of) {
+            if (size != P::tile_items) {
+                const int end = warp_end(size);
+#pragma unroll 1
+                for (int item = first_; item < end; item += arch::warp_lanes) {
+                    const std::uint32_t digit = digit_of(shared_.keys[item]);
+                    set_order(arch::fetch_add(own + digit, 1), digit, item);
+                }
+                return;
+            }
+            // Several atomics on their way before the first of their answers is needed.
 #pragma unroll
-        for (int row = 0; row < P::rows; ++row) {
-            if (is_item(row)) stage[own[place(keys_[row])] + slots_.get(row)] = keys_[row];
-        }
-        arch::sync_block();  // keys are staged
-    }
-
-    /// Whether the staged keys of each digit ascend in the bits [begin_bit, place.shift), by which
-    /// the input of this pass was sorted. Ends in a barrier.
-    __device__ __forceinline__ bool is_sorted(const place_type& place, int begin_bit) {
-        const Key* stage = staged<Key>();
-        const auto low_bits = [&](Key key) {
-            const auto below = static_cast<Key>((std::uint64_t{1} << place.shift) - 1);
-            return static_cast<Key>((place.order(key) & below) >> begin_bit);
-        };
-        bool sorted = true;
-#pragma unroll 4
-        for (int round = 0; round < P::rounds; ++round) {
-            const auto slot = static_cast<std::uint32_t>(round * P::threads) + threadIdx.x;
-            if (slot == 0 || slot >= P::stage_items) continue;
-            const Key key = stage[slot];
-            const std::uint32_t digit = place(key);
-            if (!shared_.runs.holds(slot, digit) || !shared_.runs.holds(slot - 1, digit)) continue;
-            sorted = sorted && low_bits(stage[slot - 1]) <= low_bits(key);
-        }
-        if (!sorted) shared_.refused = 1;
-        arch::sync_block();  // all have looked
-        return shared_.refused == 0;
-    }
-
-    /// Fast ranks were wrong: ranks and stages the keys anew in the same runs. Ends in a barrier.
-    __device__ __forceinline__ void stage_again(const place_type& place) {
-        rank(place);
-        const std::uint32_t first =
-            threadIdx.x < digits ? shared_.runs.extents[threadIdx.x] & 0xffffU : 0;
-        begin_warps(first, [&](int warp, int digit) -> std::uint32_t& {
-            return shared_.cells[warp][digit].count;
+            for (int first = 0; first < P::rows; first += batch) {
+                std::uint32_t digit[batch];
+                std::uint32_t slot[batch];
+#pragma unroll
+                for (int i = 0; i < batch && first + i < P::rows; ++i) {
+                    digit[i] = digit_of(shared_.keys[first_ + (first + i) * arch::warp_lanes]);
+                }
+#pragma unroll
+                for (int i = 0; i < batch && first + i < P::rows; ++i) {
+                    slot[i] = arch::fetch_add(own + digit[i], 1);
+                }
+#pragma unroll
+                for (int i = 0; i < batch && first + i < P::rows; ++i) {
+                    set_order(slot[i], digit[i], first_ + (first + i) * arch::warp_lanes);
+                }
+            }
         });
-        stage_keys(place);
     }
 
-    /// Writes the staged keys to their places, or nowhere where `to` is null, and remembers the
-    /// digits.
-    __device__ __forceinline__ void write_keys(const place_type& place, Key* to) {
-        const Key* stage = staged<Key>();
-        filled_ = 0;
-#pragma unroll
-        for (int round = 0; round < P::rounds; ++round) {
-            const auto slot = static_cast<std::uint32_t>(round * P::threads) + threadIdx.x;
-            if (P::stage_items % P::threads != 0 && slot >= P::stage_items) break;
-            const Key key = stage[slot];
-            const std::uint32_t digit = place(key);
-            const bool filled = shared_.runs.holds(slot, digit);
-            if (filled && to != nullptr) to[shared_.runs.offsets[digit] + slot] = key;
-            if constexpr (has_value<Value>) {
-                filled_ |= std::uint32_t{filled} << round;
-                std::uint32_t& packed = digits_[round / 4];
-                if (round % 4 == 0) packed = 0;
-                packed |= digit << (round % 4 * 8);
+    /// The same, stable whatever the hardware does.
+    __device__ __forceinline__ void take_slots_again(const place_type& place, int size) {
+        std::uint32_t* own = shared_.cursors[arch::warp()];
+#pragma unroll 1
+        for (int row = 0; row < P::rows; ++row) {
+            const int item = first_ + row * arch::warp_lanes;
+            const bool is_item = item < size;
+            const std::uint32_t digit = is_item ? place(shared_.keys[item]) : 0;
+            const std::uint32_t peers = block::peers_by_ballots(digit) & arch::ballot(is_item);
+            const std::uint32_t first = own[digit];
+            arch::sync_warp();  // cursors are read
+            if (is_item) {
+                const auto below =
+                    static_cast<std::uint32_t>(arch::bit_count(peers & arch::lanes_below()));
+                shared_.order[first + below] = digit << 16 | static_cast<std::uint32_t>(item);
+                if (core::highest_bit(peers) == arch::lane()) own[digit] = first + below + 1;
             }
+            arch::sync_warp();  // ... and ready for the next row
         }
     }
 
-    /// Values of the tile; without `from`, their positions from `index` on.
-    __device__ __forceinline__ void load_values(const Value* from, index_t index) {
-        if (from != nullptr) {
-            load(from, values_);
-        } else if constexpr (std::is_integral_v<Value>) {
-#pragma unroll
-            for (int row = 0; row < P::rows; ++row) {
-                values_[row] = static_cast<Value>(index + first_ + row * arch::warp_lanes);
-            }
+    /// Counts the digits of keys that lie in shared memory.
+    __device__ __forceinline__ void count_again(const place_type& place, int size) {
+        std::uint32_t* own = shared_.cursors[arch::warp()];
+#pragma unroll 1
+        for (int row = 0; row < P::rows; ++row) {
+            const int item = first_ + row * arch::warp_lanes;
+            if (item < size) arch::count_up(own + place(shared_.keys[item]));
         }
     }
 
-    /// After write_keys(), by all threads of the block.
-    __device__ __forceinline__ void move_values(Value* to) {
-        arch::sync_block();  // staged keys are read
-        Value* stage = staged<Value>();
-#pragma unroll
-        for (int row = 0; row < P::rows; ++row) stage[slots_.get(row)] = values_[row];
-        arch::sync_block();  // values are staged
-#pragma unroll
-        for (int round = 0; round < P::rounds; ++round) {
-            const auto slot = static_cast<std::uint32_t>(round * P::threads) + threadIdx.x;
-            if ((filled_ >> round & 1) == 0) continue;
-            const std::uint32_t digit = digits_[round / 4] >> (round % 4 * 8) & 0xffU;
-            to[shared_.runs.offsets[digit] + slot] = stage[slot];
+    /// Writes rounds [from, to) of P::workers slots each to `keys` and `values`; false if the order
+    /// was found wrong. `begin` is the number of the tile's first item.
+    template <bool WritesKeys, bool MakesIndex>
+    __device__ __forceinline__ bool write(Key* keys, Value* values, int from, int to, int size,
+                                          index_t begin) const {
+        bool ascends = true;
+        constexpr int stride = batch * P::workers;
+        const int end = to * P::workers < size ? to * P::workers : size;
+        int slot = from * P::workers + static_cast<int>(threadIdx.x);
+#pragma unroll 1
+        for (; slot + stride - P::workers < end; slot += stride) {
+            ascends &= write_batch<WritesKeys, MakesIndex, true>(keys, values, slot, end, begin);
         }
+        if (slot < end) {
+            ascends &= write_batch<WritesKeys, MakesIndex, false>(keys, values, slot, end, begin);
+        }
+        return ascends;
     }
 
 private:
-    __device__ __forceinline__ std::uint32_t hot_digit(const place_type& place) const {
-        constexpr int row = P::rows / 2;
-        return block::hot_digit(is_item(row) ? place(keys_[row]) : place.mask);
+    /// Where the warp's items end.
+    __device__ __forceinline__ int warp_end(int size) const {
+        const int end = (arch::warp() + 1) * P::rows * arch::warp_lanes;
+        return end < size ? end : size;
     }
-    /// Ranks the lanes of a hot digit by ballots, the others by an atomic each.
-    __device__ __forceinline__ void rank_beside(std::uint32_t hot, const place_type& place,
-                                                std::uint32_t* own) {
-        std::uint32_t hot_count = 0;
+    __device__ __forceinline__ void set_order(std::uint32_t slot, std::uint32_t digit, int item) {
+        shared_.order[slot] = digit << 16 | static_cast<std::uint32_t>(item);
+    }
+    /// The batch's first slot is `first`.
+    template <bool WritesKeys, bool MakesIndex, bool Whole>
+    __device__ __forceinline__ bool write_batch(Key* keys, Value* values, int first, int end,
+                                                index_t begin) const {
+        bool ascends = true;
+        std::uint32_t item[batch];
+        index_t to[batch];
 #pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            const int slot = first + i * P::workers;
+            if (!Whole && slot >= end) continue;
+            const std::uint32_t word = shared_.order[slot];
+            // The word one below: before_order for slot 0.
+            ascends &= (&shared_.before_order)[slot] <= word;
+            item[i] = word & 0xffffU;
+            to[i] = shared_.origins[word >> 16] + slot;
+        }
+        const auto is_item = [&](int i) { return Whole || first + i * P::workers < end; };
+        if constexpr (WritesKeys) {
+            Key key[batch];
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                if (is_item(i)) key[i] = shared_.keys[item[i]];
+            }
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                if (is_item(i)) arch::global(keys)[to[i]] = key[i];
+            }
+        }
+        if constexpr (has_value<Value>) {
+            Value value[batch];
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                if (!is_item(i)) continue;
+                if constexpr (MakesIndex && std::is_integral_v<Value>) {
+                    value[i] = static_cast<Value>(begin + item[i]);
+                } else {
+                    value[i] = shared_.values[item[i]];
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                if (is_item(i)) arch::global(values)[to[i]] = value[i];
+            }
+        }
+        return ascends;
+    }
+    /// Finds the slots of hot digits by ballots.
+    __device__ __forceinline__ void take_slots_beside(std::uint32_t* own, const place_type& place,
+                                                      int size) {
+        const std::uint32_t hot[most_hot] = {
+            shared_.hot[0], shared_.hot_count > 1 ? shared_.hot[1] : block::no_digit};
+        std::uint32_t next[most_hot] = {own[hot[0]], own[hot[1] % digits]};
+#pragma unroll 4
         for (int row = 0; row < P::rows; ++row) {
-            const std::uint32_t digit = is_item(row) ? place(keys_[row]) : block::no_digit;
-            const std::uint32_t peers = arch::ballot(digit == hot);
-            if (digit == hot) {
-                slots_.set(row, hot_count + static_cast<std::uint32_t>(
-                                                arch::bit_count(peers & arch::lanes_below())));
-            } else if (digit != block::no_digit) {
-                slots_.set(row, arch::fetch_add(own + digit, 1));
+            const int item = first_ + row * arch::warp_lanes;
+            const bool is_item = item < size;
+            const std::uint32_t digit = is_item ? place(shared_.keys[item]) : digits + 1U;
+            std::uint32_t slot = 0;
+            bool is_hot = false;
+#pragma unroll
+            for (int h = 0; h < most_hot; ++h) {
+                const std::uint32_t peers = arch::ballot(digit == hot[h]);
+                if (digit == hot[h]) {
+                    slot = next[h] +
+                           static_cast<std::uint32_t>(arch::bit_count(peers & arch::lanes_below()));
+                    is_hot = true;
+                }
+                next[h] += static_cast<std::uint32_t>(arch::bit_count(peers));
             }
-            hot_count += static_cast<std::uint32_t>(arch::bit_count(peers));
-            arch::sync_warp();  // rows take their ranks one after the other
-        }
-        if (arch::lane() == 0) own[hot] = hot_count;
-    }
-    /// The warps' counts of the thread's digit.
-    template <class Count>
-    __device__ __forceinline__ std::uint32_t sum_counts(Count count_of) {
-        const int digit = static_cast<int>(threadIdx.x);
-        std::uint32_t count = 0;
-        if (digit >= digits) return count;
-#pragma unroll 8
-        for (int warp = 0; warp < P::warps; ++warp) count += count_of(warp, digit);
-        return count;
-    }
-    /// Turns the warps' counts of a digit into their first slots; thread d passes the digit's
-    /// first. Ends in a barrier.
-    template <class Count>
-    __device__ __forceinline__ void begin_warps(std::uint32_t slot, Count count_of) {
-        const int digit = static_cast<int>(threadIdx.x);
-        if (digit < digits) {
-#pragma unroll 8
-            for (int warp = 0; warp < P::warps; ++warp) {
-                std::uint32_t& count = count_of(warp, digit);
-                const std::uint32_t here = count;
-                count = slot;
-                slot += here;
+            if (is_item) {
+                if (!is_hot) slot = arch::fetch_add(own + digit, 1);
+                set_order(slot, digit, item);
             }
         }
-        arch::sync_block();  // the runs and the warps' slots are written
     }
 
-    static_assert(P::rounds <= 32, "filled_ has a bit a round");
-    static_assert(P::stage_items < 1 << 16, "slots are kept in 16 bits");
+    static_assert(P::tile_items < 1 << 16, "an item's place in the tile has 16 bits");
 
-    template <class T>
-    __device__ __forceinline__ T* staged() {
-        return reinterpret_cast<T*>(shared_.stage);
-    }
-    __device__ __forceinline__ bool is_item(int row) const {
-        return first_ + row * arch::warp_lanes < size_;
-    }
-    template <class T>
-    __device__ __forceinline__ void load(const T* from, T (&items)[P::rows]) {
-        if (size_ == P::tile_items) {
-#pragma unroll
-            for (int row = 0; row < P::rows; ++row) {
-                items[row] = from[first_ + row * arch::warp_lanes];
-            }
-        } else {
-#pragma unroll
-            for (int row = 0; row < P::rows; ++row) {
-                items[row] = T{};
-                if (is_item(row)) items[row] = from[first_ + row * arch::warp_lanes];
-            }
-        }
-    }
     shared_memory& shared_;
-    int size_;
     int first_;  ///< the thread's first item
-    Key keys_[P::rows];
-    Value values_[P::rows];
-    block::packed_numbers<P::rows> slots_;
-    std::uint32_t digits_[(P::rounds + 3) / 4] = {};
-    std::uint32_t filled_ = 0;
 };
 
 }  // namespace lookback::device

@@ -70,8 +70,8 @@ struct radix_layout {
     }
 };
 
-/// Bytes of workspace for sorts of up to `items` items: 1 KiB a tile, that is 5 to 6 % of keys of 4
-/// or 8 bytes alone and half of that with values of the same size, and 0.8 MiB.
+/// Bytes of workspace for sorts of up to `items` items: 1 KiB a tile of radix_policy, that is 1.2 %
+/// of keys of u32 alone and 0.7 to 0.8 % of pairs, and 0.8 MiB.
 template <class Key, class Value>
 constexpr std::size_t radix_workspace_bytes(index_t items) {
     return radix_layout(items, tuning::radix_policy<Key, Value>::tile_items).bytes;

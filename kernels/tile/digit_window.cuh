@@ -9,9 +9,9 @@
 
 namespace lookback::tile {
 
-/// Tiles that a thread looks at in one poll: on an H200 eight, against one, took a pass from 1.24
-/// to 0.96 ms, and four, against eight, a sort of 2^28 pairs of u32 from 10.0 to 9.4.
-inline constexpr int digit_window_tiles = 4;
+/// Tiles that a thread looks at in one poll. On an H200 a sort of 2^28 pairs of u32 took 7.8 ms
+/// with eight, 7.14 with four, 7.02 with two: a wider window reads more than is needed.
+inline constexpr int digit_window_tiles = 2;
 
 /// Publishes the tile's counts of two digits at once.
 __device__ __forceinline__ void publish_digits(core::slot_array slots, core::index_t tile,

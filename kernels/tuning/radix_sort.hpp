@@ -15,44 +15,59 @@ struct no_value {};
 template <class Value>
 inline constexpr std::size_t value_bytes = std::is_same_v<Value, no_value> ? 0 : sizeof(Value);
 
-/// How tiles of a pass are cut, and how they are staged in shared memory: first keys, then values,
-/// so the wider of both bounds the tile.
-template <class Key, class Value, int Threads, int Rows, int BlocksPerSm>
+/// Shared memory that a block can have (sm_90).
+inline constexpr std::size_t most_shared_bytes = 227 * 1024;
+
+/// How tiles of a pass are cut: so many workers, who move so many rows each, and four warps that
+/// help.
+template <int Workers, int Rows, int BlocksPerSm>
 struct tile_policy {
+    static constexpr int workers = Workers;
+    static constexpr int helpers = 128;
+    static constexpr int threads = workers + helpers;
+    static constexpr int warps = workers / 32;
+    static constexpr int blocks_per_sm = BlocksPerSm;
+    static constexpr int rows = Rows;
+    static constexpr int tile_items = workers * rows;
+};
+
+/// Of a key and its value.
+template <class Key, class Value>
+inline constexpr std::size_t pair_bytes = sizeof(Key) + value_bytes<Value>;
+
+/// One block an SM, and in it as many items as shared memory holds: longer runs are written in
+/// fewer parts of sectors. On an H200, 2^28 pairs of u32 took 7.0 ms, of u64 25.0; 8.1 and 28.5
+/// with two blocks of 384 workers and tiles of half the size, 7.3 with 768 workers of 20 rows.
+template <class Key, class Value>
+using radix_policy = tile_policy<896,
+                                 pair_bytes<Key, Value> <= 4    ? 24
+                                 : pair_bytes<Key, Value> <= 8  ? 18
+                                 : pair_bytes<Key, Value> <= 12 ? 13
+                                 : pair_bytes<Key, Value> <= 16 ? 10
+                                                                : 6,
+                                 1>;
+
+/// How one block sorts an array in shared memory.
+template <int Threads, int Rows, int BlocksPerSm>
+struct local_policy {
     static constexpr int threads = Threads;
     static constexpr int warps = threads / 32;
     static constexpr int blocks_per_sm = BlocksPerSm;
-    static constexpr std::size_t staged_bytes = sizeof(Key) > value_bytes<Value>
-                                                    ? sizeof(Key)
-                                                    : value_bytes<Value>;
     static constexpr int rows = Rows;
     static constexpr int tile_items = threads * rows;
-    /// Runs of a digit are staged at slots congruent to their place in memory modulo so many items,
-    /// so that 32-byte sectors are written whole: a pass over u32 keys took 0.89 ms without it,
-    /// 0.76 with.
-    static constexpr int run_alignment =
-        staged_bytes <= 4 ? 8 : static_cast<int>(std::size_t{32} / staged_bytes);
-    static constexpr int stage_items = tile_items + 256 * (run_alignment - 1);
-    static constexpr int rounds = (stage_items + threads - 1) / threads;
 };
 
+/// Arrays that one block sorts by itself: 0.014 ms for 2^12 pairs of u32 on an H200, 0.026 with
+/// the passes of larger arrays.
 template <class Key, class Value>
-inline constexpr std::size_t widest_bytes = sizeof(Key) > value_bytes<Value> ? sizeof(Key)
-                                                                             : value_bytes<Value>;
+using one_tile_policy = local_policy<1024, 6, 1>;
 
-/// Two blocks of 512 threads an SM. On an H200, 2^28 pairs of u32 / of u64 with u32 took 9.4 / 24.3
-/// ms; 10.0 / 29.4 with three blocks of 384 threads and 16 rows / 8; 10.5 / 29.7 with three of 256
-/// and 24 / 12; 11.1 / 30.3 with four of 256 and 16 / 10.
+/// Buckets of a stable sort, of 4096 items or fewer on average. Two digits of the key sort them,
+/// bound by shared memory: 84 % of its wavefronts for pairs of u32 on an H200.
 template <class Key, class Value>
-using radix_policy = tile_policy<Key, Value, 512,
-                                 widest_bytes<Key, Value> <= 4   ? 20
-                                 : widest_bytes<Key, Value> <= 8 ? 12
-                                                                 : 8,
-                                 2>;
-
-/// Arrays that one block sorts by itself.
-template <class Key, class Value>
-using one_tile_policy = tile_policy<Key, Value, 512, 8, 1>;
+using stable_bucket_policy =
+    std::conditional_t<(pair_bytes<Key, Value> <= 8), local_policy<384, 12, 3>,
+                       local_policy<512, 9, (pair_bytes<Key, Value> <= 16 ? 2 : 1)>>;
 
 /// Partition passes, in which equal keys may change places. On an H200 a tile of 16384 u32 keys was
 /// 10 % faster than one of 8192. With 1024 threads of 16 keys the 32 registers spill.
