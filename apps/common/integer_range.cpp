@@ -1,12 +1,17 @@
 #include "common/integer_range.hpp"
 
-#include "common/program_values.hpp"
-
 #include <algorithm>
 #include <limits>
 
 namespace lookback::apps {
 namespace {
+
+using core::checked_add;
+using core::checked_multiply;
+using core::checked_subtract;
+using core::floored_remainder;
+using core::shifted_left;
+using core::shifted_right;
 
 constexpr int128 greatest = static_cast<int128>(~uint128{0} >> 1);
 constexpr int128 least = -greatest - 1;

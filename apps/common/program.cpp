@@ -3,7 +3,6 @@
 
 #include "common/half.hpp"
 #include "common/integer_range.hpp"
-#include "common/program_values.hpp"
 
 #include <lookback/error.hpp>
 
@@ -17,6 +16,12 @@
 
 namespace lookback::apps {
 namespace {
+
+using core::checked_add;
+using core::checked_multiply;
+using core::floored_remainder;
+using core::greatest_or_nan;
+using core::least_or_nan;
 
 /// What a part of the expression is.
 struct operand {

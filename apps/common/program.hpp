@@ -6,6 +6,7 @@
 
 #include "common/expression.hpp"
 
+#include <lookback/kernels/core/row_values.hpp>
 #include <lookback/types.hpp>
 
 #include <cstddef>
@@ -16,44 +17,10 @@
 
 namespace lookback::apps {
 
-__extension__ using int128 = __int128;
-__extension__ using uint128 = unsigned __int128;
-
-enum class value_type : std::uint8_t { boolean, i64, u64, i128, f32, f64, text };
-
-enum class opcode : std::uint8_t {
-    load,      ///< from input `input`
-    row,       ///< the row's number
-    constant,  ///< the constant `input`
-    convert,   ///< from type `from`
-    round_half,
-    add,
-    subtract,
-    multiply,
-    divide,
-    remainder,  ///< with the sign of the divisor; integers: division by zero is a fault
-    bit_and,
-    bit_or,
-    bit_xor,
-    shift_left,
-    shift_right,
-    minimum,  ///< NaN where one is NaN
-    maximum,
-    negate,
-    absolute,
-    floor,
-    square_root,
-    is_nan,
-    is_finite,
-    less,
-    less_equal,
-    equal,
-    not_equal,
-    order_exactly,  ///< i128 against f64: -1, 0, 1, or 2 where one is NaN, as i64
-    logical_and,
-    logical_or,
-    logical_not,
-};
+using core::int128;
+using core::opcode;
+using core::uint128;
+using core::value_type;
 
 struct instruction {
     opcode op;

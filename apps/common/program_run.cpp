@@ -3,7 +3,6 @@
 #include "common/program_run.hpp"
 
 #include "common/half.hpp"
-#include "common/program_values.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -47,8 +46,7 @@ void with_type(value_type type, const Body& body) {
 
 template <class T>
 inline constexpr bool is_text = std::is_same_v<T, std::string_view>;
-template <class T>
-inline constexpr bool is_real = std::is_floating_point_v<T>;
+using core::is_real;
 
 /// A number of a file as a register holds it.
 template <class Stored, class Held>
@@ -238,20 +236,17 @@ private:
             case opcode::constant:
                 return fill<T>(at);
             case opcode::less:
-                return compare<T>(at, std::less<>());
             case opcode::less_equal:
-                return compare<T>(at, std::less_equal<>());
             case opcode::equal:
-                return compare<T>(at, std::equal_to<>());
             case opcode::not_equal:
-                return compare<T>(at, std::not_equal_to<>());
+                return core::with_comparison<T>(at.op, [&](auto op) { compare<T>(at, op); });
             default:
                 break;
         }
         if constexpr (is_real<T>) {
             run_real<T>(at);
         } else if constexpr (!is_text<T>) {
-            run_whole<T>(at);
+            run_pair<T>(at);
         }
     }
 
@@ -276,85 +271,34 @@ private:
 
     template <class T>
     void run_real(const instruction& at) {
-        const auto pair = [&](auto op) {
-            loop(reg<T>(at.left), reg<T>(at.right), rows_, reg<T>(at.target), op);
-        };
         switch (at.op) {
-            case opcode::add:
-                return pair(std::plus<>());
-            case opcode::subtract:
-                return pair(std::minus<>());
-            case opcode::multiply:
-                return pair(std::multiplies<>());
-            case opcode::divide:
-                return pair(std::divides<>());
-            case opcode::remainder:
-                return pair([](T a, T b) {
-                    bool ignored = false;
-                    return floored_remainder(a, b, ignored);
-                });
-            case opcode::minimum:
-                return pair(least_or_nan<T>);
-            case opcode::maximum:
-                return pair(greatest_or_nan<T>);
-            case opcode::negate:
-                return each<T, T>(at, [](T a) { return -a; });
-            case opcode::absolute:
-                return each<T, T>(at, [](T a) { return std::fabs(a); });
-            case opcode::floor:
-                return each<T, T>(at, [](T a) { return std::floor(a); });
-            case opcode::square_root:
-                return each<T, T>(at, [](T a) { return std::sqrt(a); });
             case opcode::round_half:
-                return each<T, T>(
-                    at, [](T a) { return static_cast<T>(round_to_half(static_cast<float>(a))); });
+            case opcode::negate:
+            case opcode::absolute:
+            case opcode::floor:
+            case opcode::square_root:
+                return core::with_single<T>(at.op, [&](auto op) { each<T, T>(at, op); });
             case opcode::is_nan:
-                return each<T, std::uint8_t>(at, [](T a) { return std::isnan(a); });
+                return each<T, std::uint8_t>(
+                    at, [](T a) { return core::test_real(opcode::is_nan, a); });
+            case opcode::is_finite:
+                return each<T, std::uint8_t>(
+                    at, [](T a) { return core::test_real(opcode::is_finite, a); });
             default:
-                return each<T, std::uint8_t>(at, [](T a) { return std::isfinite(a); });
+                return run_pair<T>(at);
         }
+    }
+
+    template <class T>
+    void run_pair(const instruction& at) {
+        const auto body = [&](auto op) { pair<T>(at, op); };
+        if (core::is_costly_pair(at.op)) return core::with_costly_pair<T>(at.op, body);
+        core::with_simple_pair<T>(at.op, body);
     }
 
     /// Types are chosen so that results fit, unless the instruction is checked.
-    template <class T>
-    void run_whole(const instruction& at) {
-        const auto pair = [&](auto op) {
-            loop(reg<T>(at.left), reg<T>(at.right), rows_, reg<T>(at.target), op);
-        };
-        switch (at.op) {
-            case opcode::add:
-                return whole_pair<T>(
-                    at, [](T a, T b, bool& over) { return checked_add<T>(a, b, over); });
-            case opcode::subtract:
-                return whole_pair<T>(
-                    at, [](T a, T b, bool& over) { return checked_subtract<T>(a, b, over); });
-            case opcode::multiply:
-                return whole_pair<T>(
-                    at, [](T a, T b, bool& over) { return checked_multiply<T>(a, b, over); });
-            case opcode::remainder:
-                return whole_pair<T>(
-                    at, [](T a, T b, bool& over) { return floored_remainder<T>(a, b, over); });
-            case opcode::shift_left:
-                return whole_pair<T>(
-                    at, [](T a, T b, bool& over) { return shifted_left<T>(a, b, over); });
-            case opcode::shift_right:
-                return whole_pair<T>(
-                    at, [](T a, T b, bool& over) { return shifted_right<T>(a, b, over); });
-            case opcode::minimum:
-                return pair(least_or_nan<T>);
-            case opcode::maximum:
-                return pair(greatest_or_nan<T>);
-            case opcode::bit_and:
-                return pair([](T a, T b) { return static_cast<T>(a & b); });
-            case opcode::bit_or:
-                return pair([](T a, T b) { return static_cast<T>(a | b); });
-            default:
-                return pair([](T a, T b) { return static_cast<T>(a ^ b); });
-        }
-    }
-
     template <class T, class Op>
-    void whole_pair(const instruction& at, Op op) {
+    void pair(const instruction& at, Op op) {
         const T* left = reg<T>(at.left);
         const T* right = reg<T>(at.right);
         T* out = reg<T>(at.target);
@@ -439,7 +383,7 @@ private:
         const auto* whole = reg<int128>(at.left);
         const auto* real = reg<double>(at.right);
         auto* out = reg<std::int64_t>(at.target);
-        for (std::size_t i = 0; i < rows_; ++i) out[i] = exact_order(whole[i], real[i]);
+        for (std::size_t i = 0; i < rows_; ++i) out[i] = core::exact_order(whole[i], real[i]);
     }
 
     const program& code_;

@@ -75,6 +75,11 @@ struct mark_policy : compact_policy {
     static constexpr int blocks_per_sm = 6;
 };
 
+/// The same where an expression marks the rows: its steps need 64 registers.
+struct program_policy : mark_policy {
+    static constexpr int blocks_per_sm = 4;
+};
+
 /// The rows before each of so many are counted where several columns move by one set of marks: what
 /// a warp of mark_policy marks. The tiles of marked_column are whole numbers of it.
 inline constexpr int offset_rows = mark_policy::rows * 32 * 32;

@@ -1,10 +1,14 @@
 // A program for tests: evaluates many expressions over small tables in one process. Each case comes
 // on stdin: "COLUMNS ROWS BYTES\n", the expression of BYTES bytes, then for each column
 // "NAME KIND\n" (numpy's kinds: <i4, >f8, |b1, |S5) and its rows as they lie in memory. The answer
-// is a line: "ok " and a digit a row, "fault ROW", or "error TEXT".
+// is a line: "ok " and a digit a row, "fault ROW", or "error TEXT". Built twice more, with the
+// kernels on a GPU and on the emulated device: what these cannot run is answered by the CPU.
 #include "common/expression.hpp"
 #include "common/program.hpp"
 #include "common/program_run.hpp"
+#if defined(LOOKBACK_CASES_ON_DEVICE)
+#include "apps/expression_device.cuh"
+#endif
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +16,7 @@
 #include <exception>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -38,6 +43,21 @@ program_input input_of(const std::string& name, const column& from) {
     return input;
 }
 
+// The first row with a fault. A device knows only that there is one.
+std::optional<std::uint64_t> mark(const program& code, const std::vector<input_rows>& inputs,
+                                  std::size_t rows, std::vector<std::uint64_t>& words) {
+#if defined(LOOKBACK_CASES_ON_DEVICE)
+    const bool on_device = !why_not_steps(code);
+    if (on_device && test::mark_on_device(code, inputs, rows, words)) return std::nullopt;
+#else
+    constexpr bool on_device = false;
+#endif
+    const auto fault = program_run(code).mark(inputs, 0, rows, words.data());
+    if (fault) return fault->row;
+    if (on_device) throw std::runtime_error("the device found a fault where there is none");
+    return std::nullopt;
+}
+
 std::string answer(const std::string& text, const std::map<std::string, column>& table,
                    std::size_t rows) {
     const program code =
@@ -56,9 +76,7 @@ std::string answer(const std::string& text, const std::map<std::string, column>&
         inputs.push_back(in);
     }
     std::vector<std::uint64_t> words((rows + 63) / 64);
-    if (const auto fault = program_run(code).mark(inputs, 0, rows, words.data())) {
-        return "fault " + std::to_string(fault->row);
-    }
+    if (const auto row = mark(code, inputs, rows, words)) return "fault " + std::to_string(*row);
     std::string result = "ok ";
     for (std::size_t i = 0; i < rows; ++i) {
         result += static_cast<char>('0' + (words[i / 64] >> i % 64 & 1U));
