@@ -26,6 +26,12 @@ __device__ __forceinline__ void raise_to(std::uint32_t* word, std::uint32_t valu
     atomicMax(word, value);
 }
 
+/// True if the word was `expected` and is now `desired`.
+__device__ __forceinline__ bool compare_swap(std::uint32_t* word, std::uint32_t expected,
+                                             std::uint32_t desired) {
+    return atomicCAS(word, expected, desired) == expected;
+}
+
 /// Makes a word of global memory at most `value`.
 __device__ __forceinline__ void lower_to(std::uint64_t* word, std::uint64_t value) {
     atomicMin(reinterpret_cast<unsigned long long*>(word), value);
@@ -59,6 +65,11 @@ __device__ __forceinline__ void sync_warp() {
 /// The same for the threads of a block.
 __device__ __forceinline__ void sync_block() {
     __syncthreads();
+}
+
+/// Whether any thread of the block votes for it; a barrier, too.
+__device__ __forceinline__ bool any_in_block(bool vote) {
+    return __syncthreads_or(static_cast<int>(vote)) != 0;
 }
 
 }  // namespace lookback::arch

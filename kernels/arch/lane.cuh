@@ -109,5 +109,8 @@ __device__ __forceinline__ std::uint32_t high_product(std::uint32_t a, std::uint
 __device__ __forceinline__ void forget_derived(std::uint32_t& word) {
     asm volatile("" : "+r"(word));
 }
+__device__ __forceinline__ void forget_derived(std::uint64_t& word) {
+    asm volatile("" : "+l"(word));
+}
 
 }  // namespace lookback::arch

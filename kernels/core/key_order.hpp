@@ -83,6 +83,33 @@ struct key_order {
         }
         return integer_order<Bits>{mask}(bits);
     }
+    /// The same for keys that are not ambiguous, with less work: one-to-one.
+    LOOKBACK_HD constexpr Bits of_unambiguous(Bits bits) const {
+        if constexpr (sizeof(Bits) > 1) {
+            using floats = float_order<Bits>;
+            if (floating) {
+                const Bits negative =
+                    static_cast<Bits>(Bits{0} - static_cast<Bits>(bits >> (floats::width - 1)));
+                return static_cast<Bits>(bits ^ (negative | floats::sign) ^ mask);
+            }
+        }
+        return static_cast<Bits>(bits ^ mask);
+    }
+    /// The key that of_unambiguous() maps to `ordered`.
+    LOOKBACK_HD constexpr Bits restored(Bits ordered) const {
+        const Bits bits = static_cast<Bits>(ordered ^ mask);
+        if constexpr (sizeof(Bits) > 1) {
+            // Without a branch: in a sort's last kernel each of some thousand keys comes here.
+            using floats = float_order<Bits>;
+            const Bits positive =
+                static_cast<Bits>(Bits{0} - static_cast<Bits>(bits >> (floats::width - 1)));
+            const Bits all = static_cast<Bits>(Bits{0} - static_cast<Bits>(floating));
+            return static_cast<Bits>(
+                bits ^ (static_cast<Bits>(static_cast<Bits>(~positive) | floats::sign) & all));
+        } else {
+            return bits;
+        }
+    }
     /// Whether other bits map to the same number: -0.0 meets +0.0, NaNs meet each other. Between
     /// keys that all lack this, equal means identical, and no sort needs to be stable.
     LOOKBACK_HD constexpr bool is_ambiguous(Bits bits) const {

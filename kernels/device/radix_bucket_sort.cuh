@@ -4,7 +4,8 @@
 // docs/decisions/0011-cuda-sort.md.
 #pragma once
 
-#include <lookback/kernels/device/radix_buckets.cuh>
+#include <lookback/kernels/arch/launch.cuh>
+#include <lookback/kernels/device/radix_windows.cuh>
 
 namespace lookback::device {
 
@@ -37,8 +38,9 @@ public:
           rows_(core::ceil_div(size, P::threads)),
           first_(arch::warp() * rows_ * arch::warp_lanes + arch::lane()) {}
 
-    __device__ __forceinline__ void load(const Key* from) {
-        each_row([&](int row) { keys_[row] = from[place_of(row)]; });
+    template <class Order>
+    __device__ __forceinline__ void load(const Key* from, Order order) {
+        each_row([&](int row) { keys_[row] = order(from[place_of(row)]); });
     }
 
     /// For keys whose equal values are identical.
@@ -79,9 +81,10 @@ public:
         }
     }
 
-    __device__ __forceinline__ void write(Key* to) const {
+    template <class Restore>
+    __device__ __forceinline__ void write(Key* to, Restore restore) const {
         for (int i = static_cast<int>(threadIdx.x); i < size_; i += P::threads) {
-            to[i] = shared_.stage[i];
+            to[i] = restore(shared_.stage[i]);
         }
     }
 
@@ -267,21 +270,32 @@ private:
     block::packed_numbers<P::rows> ranks_;
 };
 
-/// Each block one bucket: from `in` to the same places of `out`, which may be `in`.
+/// Keys of one block in either way.
 template <class P, class Key>
-__global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
-    sort_buckets(const Key* in, Key* out, core::key_order<Key> order, bucket_words words,
-                 const radix_header* header) {
-    if (header->by_buckets == 0) return;
-    auto& shared = *static_cast<bucket_shared<P, Key>*>(arch::dynamic_shared());
-    const std::uint32_t bucket = arch::block_number();
-    const std::uint32_t begin = words.begins[bucket];
-    const auto size = static_cast<int>(words.begins[bucket + 1] - begin);
-    if (size == 0) return;
-    bucket_sorter<P, Key> keys(shared, order, size);
-    keys.load(in + begin);
-    keys.sort_fast();
-    keys.write(out + begin);
+union group_shared {
+    window_shared<P, Key> windows;
+    bucket_shared<P, Key> passes;
+};
+
+/// Sorts `size` keys that `order` makes numbers of, equal ones identical, to the same places of
+/// `to`, which may be `from`. Ends in a barrier.
+template <class P, class Key, class Order, class Restore>
+__device__ __forceinline__ void sort_group(group_shared<P, Key>& shared, const Key* from, Key* to,
+                                           int size, Order order, Restore restore) {
+    bool sorted = false;
+    {
+        window_sorter<P, Key> keys(shared.windows, size);
+        keys.load(from, order);
+        sorted = keys.sort();
+        if (sorted) keys.write(to, restore);
+    }
+    if (!sorted) {
+        bucket_sorter<P, Key> keys(shared.passes, {}, size);
+        keys.load(from, order);
+        keys.sort_fast();
+        keys.write(to, restore);
+    }
+    arch::sync_block();  // what is staged is read
 }
 
 /// A whole array in one block, in place; stably where equal keys may differ.
@@ -289,15 +303,24 @@ template <class P, class Key>
 __global__ void __launch_bounds__(P::threads, P::blocks_per_sm)
     sort_one_block(Key* keys, int size, core::key_order<Key> order, int begin_bit, int end_bit,
                    bool stably) {
-    auto& shared = *static_cast<bucket_shared<P, Key>*>(arch::dynamic_shared());
-    bucket_sorter<P, Key> sorter(shared, order, size);
-    sorter.load(keys);
-    if (stably) {
-        sorter.sort_stably(begin_bit, end_bit);
-    } else {
-        sorter.sort_fast();
+    auto& shared = *static_cast<group_shared<P, Key>*>(arch::dynamic_shared());
+    bool some_ambiguous = false;
+    if (!stably && order.floating) {
+        for (int i = static_cast<int>(threadIdx.x); i < size; i += P::threads) {
+            some_ambiguous = some_ambiguous || order.is_ambiguous(keys[i]);
+        }
+        some_ambiguous = arch::any_in_block(some_ambiguous);
     }
-    sorter.write(keys);
+    if (stably || some_ambiguous) {
+        bucket_sorter<P, Key> sorter(shared.passes, order, size);
+        sorter.load(keys, [](Key key) { return key; });
+        sorter.sort_stably(begin_bit, end_bit);
+        sorter.write(keys, [](Key key) { return key; });
+    } else {
+        sort_group<P, Key>(
+            shared, keys, keys, size, [&](Key key) { return order.of_unambiguous(key); },
+            [&](Key ordered) { return order.restored(ordered); });
+    }
 }
 
 }  // namespace lookback::device

@@ -1,87 +1,70 @@
-// Level L5 (device): the first read of a sort of keys alone: counts buckets by the top bits of the
-// keys, and decides whether they are to be partitioned into these buckets. Invariant: leaves its
-// counters zero. Counters in shared memory have 16 bits: whoever brings one to 2^15 moves that much
-// to the counter in global memory.
+// Level L5 (device): the first read of a sort of keys alone: sees where the keys lie, counts them
+// by buckets, and its last block decides how they are moved. Invariant: leaves the counters in
+// global memory zero. Counters in shared memory have 16 bits: what is added is looked at now and
+// then, and moved to a log; the sum shows whether a counter ran over, and the block then counts
+// anew.
 #pragma once
 
-#include <lookback/kernels/arch/launch.cuh>
-#include <lookback/kernels/device/radix_watch.cuh>
+#include <lookback/kernels/device/radix_bucket_plan.cuh>
+#include <lookback/kernels/device/radix_cell_counters.cuh>
 #include <lookback/kernels/tile/lane_vector.cuh>
 
 namespace lookback::device {
 
-/// Buckets: the top `bits` bits of the ordered key, of which the first `first_bits` make the
-/// buckets of the first partition.
-struct bucket_shape {
-    int bits;
-    int first_bits;
-
-    LOOKBACK_HD int second_bits() const { return bits - first_bits; }
-    LOOKBACK_HD int buckets() const { return 1 << bits; }
-};
-
-/// Parts of a workspace for buckets.
-struct bucket_words {
-    std::uint64_t* counts;         ///< two buckets a word; zero between sorts
-    std::uint32_t* begins;         ///< [buckets + 1]
-    std::uint32_t* cursors;        ///< where the next keys of each bucket go
-    std::uint32_t* first_cursors;  ///< [256] the same for the first partition
-    std::uint32_t* first_tiles;    ///< [257] tiles of the second partition before each first bucket
-};
-
-/// Adds `more` (<= 32) to a bucket's counter.
-__device__ __forceinline__ void count_bucket(std::uint32_t* counters, std::uint64_t* totals,
-                                             std::uint32_t bucket, std::uint32_t more) {
-    constexpr std::uint32_t half = 1U << 15;
-    const std::uint32_t shift = (bucket & 1) * 16;
-    const std::uint32_t old =
-        arch::fetch_add(counters + bucket / 2, more << shift) >> shift & 0xffffU;
-    if (old < half && old + more >= half) {
-        arch::fetch_add(counters + bucket / 2, 0U - (half << shift));
-        arch::add(totals + bucket / 2, std::uint64_t{half} << (bucket & 1) * 32);
-    }
-}
-
-template <class Key>
+/// By the top bits of any keys, or by cells of unambiguous ones.
+template <class Key, bool TopBits>
 class bucket_counter {
 public:
     using vector = tile::lane_vector<Key>;
+    static constexpr int vectors = tuning::histogram_vectors;
 
     __device__ __forceinline__ bucket_counter(const core::key_order<Key>& order,
-                                              const bucket_shape& shape, std::uint32_t* counters,
-                                              std::uint64_t* totals)
-        : order_(order),
-          counters_(counters),
-          totals_(totals),
-          shift_(8 * sizeof(Key) - shape.bits) {}
+                                              const cell_map<Key>& cells, cell_counters& counters)
+        : order_(order), cells_(cells), counters_(counters) {}
 
-    __device__ __forceinline__ std::uint32_t bucket(Key ordered) const {
-        return static_cast<std::uint32_t>(static_cast<std::uint64_t>(ordered) >> shift_);
-    }
-
-    /// A row of vectors, one a lane, in a warp that has them all.
-    __device__ __forceinline__ void whole_row(const vector& keys) {
-        const bool crowded = block::is_crowded(bucket(order_(keys.get(0))));
+    /// As many vectors a lane, in a warp that has them all.
+    template <bool Clamps>
+    __device__ __forceinline__ void chunk(const vector (&rows)[vectors]) {
+        const hot_cells hot(cell<Clamps>(rows[0].get(0)));
+        std::uint32_t hits = 0;  // of both hot cells
 #pragma unroll
-        for (int item = 0; item < vector::items; ++item) {
-            const std::uint32_t mine = bucket(order_(keys.get(item)));
-            ambiguous_ = ambiguous_ || order_.is_ambiguous(keys.get(item));
-            if (crowded) {
-                const bool like_first = mine == arch::shuffle(mine, 0);
-                const std::uint32_t lanes = arch::ballot(like_first);
-                if (like_first && arch::lane() != 0) continue;
-                count(mine, like_first ? static_cast<std::uint32_t>(arch::bit_count(lanes)) : 1);
-            } else {
-                count(mine, 1);
+        for (int v = 0; v < vectors; ++v) {
+#pragma unroll
+            for (int item = 0; item < vector::items; ++item) {
+                const std::uint32_t mine = cell<Clamps>(look_at<Clamps>(rows[v].get(item)));
+                if (hot.any()) {
+                    const std::uint32_t hit = mine == hot.cells[0]   ? 1U
+                                              : mine == hot.cells[1] ? 0x10000U
+                                                                     : 0U;
+                    hits += hit;
+                    if (hit != 0) continue;
+                }
+                if (item == 0) {
+                    counters_.count_watched(mine, 1);
+                } else {
+                    counters_.count(mine);
+                }
             }
         }
+        counted_ += vectors * vector::items;
+        if (hot.any()) add_hits(hot, hits);
     }
     __device__ __forceinline__ void one(Key key) {
-        ambiguous_ = ambiguous_ || order_.is_ambiguous(key);
-        count(bucket(order_(key)), 1);
+        counters_.count_watched(cell<true>(look_at<true>(key)), 1);
+        ++counted_;
+    }
+    /// Once more, with every addition watched.
+    __device__ __forceinline__ void one_again(Key key) {
+        counters_.count_watched(cell<true>(key), 1);
     }
     __device__ __forceinline__ bool ambiguous() const {
         return ambiguous_;
+    }
+    __device__ __forceinline__ bool outside() const {
+        return outside_;
+    }
+    __device__ __forceinline__ std::uint32_t counted() const {
+        return counted_;
     }
 
     /// Looks at the order of a vector's keys and of the one after them.
@@ -98,136 +81,183 @@ public:
     }
 
 private:
-    __device__ __forceinline__ void count(std::uint32_t bucket, std::uint32_t more) {
-        count_bucket(counters_, totals_, bucket, more);
+    __device__ __forceinline__ Key ordered(Key key) const {
+        if constexpr (TopBits) return order_(key);
+        return order_.of_unambiguous(key);
+    }
+    template <bool Clamps>
+    __device__ __forceinline__ std::uint32_t cell(Key key) const {
+        return cells_.template number<Clamps>(ordered(key));
+    }
+    template <bool Clamps>
+    __device__ __forceinline__ Key look_at(Key key) {
+        ambiguous_ = ambiguous_ || order_.is_ambiguous(key);
+        if constexpr (Clamps) {
+            outside_ = outside_ || !cells_.holds(ordered(key));
+        }
+        return key;
+    }
+    __device__ __forceinline__ void add_hits(const hot_cells& hot, std::uint32_t hits) {
+        const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
+        hits = warp::reduce_any_order(hits, plus);
+        if (arch::lane() != 0) return;
+        if ((hits & 0xffffU) != 0) counters_.count_watched(hot.cells[0], hits & 0xffffU);
+        if (hits >> 16 != 0) counters_.count_watched(hot.cells[1], hits >> 16);
     }
 
     core::key_order<Key> order_;
-    std::uint32_t* counters_;
-    std::uint64_t* totals_;
-    int shift_;
+    cell_map<Key> cells_;
+    cell_counters& counters_;
+    std::uint32_t counted_ = 0;
     bool ambiguous_ = false;
+    bool outside_ = false;
 };
 
+/// The cells that some thousand keys ask for, the same in all blocks.
 template <class Key>
-__global__ void __launch_bounds__(tuning::bucket_histogram_threads, 1)
-    bucket_histogram(const Key* keys, index_t items, core::key_order<Key> order, bucket_shape shape,
-                     bucket_words words, radix_header* header, bool aligned) {
+__device__ __forceinline__ cell_map<Key> guess_cells(const Key* keys, index_t items,
+                                                     const core::key_order<Key>& order,
+                                                     const bucket_shape& shape) {
     constexpr int threads = tuning::bucket_histogram_threads;
-    constexpr int vectors = tuning::histogram_vectors;
-    using counter = bucket_counter<Key>;
-    using vector = typename counter::vector;
-    auto* counters = static_cast<std::uint32_t*>(arch::dynamic_shared());
-    const int thread = static_cast<int>(threadIdx.x);
-    const int pairs = core::ceil_div(shape.buckets(), 2);
-    for (int i = thread; i < pairs; i += threads) counters[i] = 0;
-    arch::sync_block();  // counters are clear
+    constexpr int samples = 4;
+    __shared__ Key lows[threads / arch::warp_lanes];
+    __shared__ Key highs[threads / arch::warp_lanes];
+    Key low = static_cast<Key>(~Key{0});
+    Key high = 0;
+#pragma unroll
+    for (int sample = 0; sample < samples; ++sample) {
+        const index_t number = index_t{sample} * threads + static_cast<index_t>(threadIdx.x);
+        const Key key = order.of_unambiguous(keys[items * number / (samples * threads)]);
+        low = key < low ? key : low;
+        high = key < high ? high : key;
+    }
+    const auto least = [](Key a, Key b) { return a < b ? a : b; };
+    const auto most = [](Key a, Key b) { return a < b ? b : a; };
+    low = warp::reduce_any_order(low, least);
+    high = warp::reduce_any_order(high, most);
+    const int own = arch::warp();
+    if (arch::lane() == 0) {
+        lows[own] = low;
+        highs[own] = high;
+    }
+    arch::sync_block();  // each warp's extremes are written; what else the block cleared, too
+    static_assert(threads / arch::warp_lanes == arch::warp_lanes);
+    low = warp::reduce_any_order(lows[arch::lane()], least);
+    high = warp::reduce_any_order(highs[arch::lane()], most);
+    return make_cells(low, high, shape.first_bits, shape.second_bits());
+}
 
-    counter count(order, shape, counters, words.counts);
-    order_watch watch;
-    bool watching = true;  // the same in all lanes of a warp
-    constexpr index_t chunk = index_t{threads} * vectors;
-    const index_t chunks = aligned ? items / (chunk * vector::items) : 0;
-    for (index_t i = arch::block_number(); i < chunks; i += gridDim.x) {
-        vector rows[vectors];
-        const Key* from = keys + (i * chunk + thread) * vector::items;
+/// A block's share of the keys: chunks in turn with the other blocks, and what is left over.
+template <class Key>
+struct histogram_share {
+    using vector = tile::lane_vector<Key>;
+    static constexpr int threads = tuning::bucket_histogram_threads;
+    static constexpr int vectors = tuning::histogram_vectors;
+    static constexpr index_t chunk_items = index_t{threads} * vectors * vector::items;
+
+    const Key* keys;
+    index_t items;
+    index_t chunks;
+
+    template <bool Clamps, bool TopBits>
+    __device__ __forceinline__ void count(bucket_counter<Key, TopBits>& counter,
+                                          order_watch& watch) const {
+        bool watching = true;  // the same in all lanes of a warp
+        const int thread = static_cast<int>(threadIdx.x);
+        for (index_t i = arch::block_number(); i < chunks; i += gridDim.x) {
+            vector rows[vectors];
+            const Key* from = keys + i * chunk_items + thread * vector::items;
 #pragma unroll
-        for (int v = 0; v < vectors; ++v) rows[v].load(from + v * threads * vector::items);
+            for (int v = 0; v < vectors; ++v) rows[v].load(from + v * threads * vector::items);
+            counter.template chunk<Clamps>(rows);
+            if (!watching) continue;
 #pragma unroll
-        for (int v = 0; v < vectors; ++v) {
-            count.whole_row(rows[v]);
-            if (watching) {
+            for (int v = 0; v < vectors; ++v) {
                 const Key* after = from + (v * threads + 1) * vector::items;
-                count.watch_row(rows[v], after, after < keys + items, watch);
+                counter.watch_row(rows[v], after, after < keys + items, watch);
+            }
+            watching = watch.is_open();
+        }
+    }
+    /// Body of each key after the chunks.
+    template <class Body>
+    __device__ __forceinline__ void rest(Body body) const {
+        const index_t worker = index_t{arch::block_number()} * threads + threadIdx.x;
+        for (index_t at = chunks * chunk_items + worker; at < items;
+             at += index_t{gridDim.x} * threads) {
+            body(at);
+        }
+    }
+    template <bool TopBits>
+    __device__ __forceinline__ void count_again(bucket_counter<Key, TopBits>& counter) const {
+        for (index_t i = arch::block_number(); i < chunks; i += gridDim.x) {
+            for (index_t at = i * chunk_items + threadIdx.x; at < (i + 1) * chunk_items;
+                 at += threads) {
+                counter.one_again(keys[at]);
             }
         }
-        if (watching) watching = watch.is_open();
+        rest([&](index_t at) { counter.one_again(keys[at]); });
     }
-    const index_t worker = index_t{arch::block_number()} * threads + thread;
-    for (index_t at = chunks * chunk * vector::items + worker; at < items;
-         at += index_t{gridDim.x} * threads) {
-        count.one(keys[at]);
+};
+
+/// By the top bits of the keys, for whoever plans next; or by cells, with a plan.
+template <class Key, bool TopBits>
+__global__ void __launch_bounds__(tuning::bucket_histogram_threads, 1)
+    bucket_histogram(const Key* keys, index_t items, core::key_order<Key> order,
+                     bucket_limits limits, bucket_words words, radix_header* header, bool aligned) {
+    using share_type = histogram_share<Key>;
+    __shared__ cell_counters counters;
+    [[maybe_unused]] __shared__ plan_shared planning;
+    constexpr int threads = tuning::bucket_histogram_threads;
+    const int thread = static_cast<int>(threadIdx.x);
+    const bucket_shape shape = limits.shape;
+    const int pairs = core::ceil_div(shape.buckets(), 2);
+    if (thread == 0) counters.moves = counters.balance = 0;
+    std::uint32_t* clear = cell_counters::pairs();
+    for (int i = thread; i < pairs; i += threads) clear[i] = 0;
+    cell_map<Key> cells{0, 8 * static_cast<int>(sizeof(Key)) - shape.bits, (1U << shape.bits) - 1};
+    if constexpr (!TopBits) cells = guess_cells(keys, items, order, shape);
+    arch::sync_block();  // counters are clear
+
+    bucket_counter<Key, TopBits> counter(order, cells, counters);
+    order_watch watch;
+    const share_type share{keys, items, aligned ? items / share_type::chunk_items : 0};
+    if (cells.holds_all()) {
+        share.template count<false, TopBits>(counter, watch);
+    } else {
+        share.template count<true, TopBits>(counter, watch);
+    }
+    share.rest([&](index_t at) {
+        counter.one(keys[at]);
         if (at + 1 < items) watch.see(order(keys[at]), order(keys[at + 1]));
-    }
+    });
     tell(watch, *header);
-    const bool ambiguous = arch::ballot(count.ambiguous()) != 0;
+    const bool ambiguous = arch::ballot(counter.ambiguous()) != 0;
+    const bool outside = arch::ballot(counter.outside()) != 0;
     if (ambiguous && arch::lane() == 0) arch::exchange(&header->ambiguous, 1);
+    if (outside && arch::lane() == 0) arch::exchange(&words.state->outside, 1);
     arch::sync_block();  // all keys are counted
+    if (!all_are_counted(counters, pairs, counter.counted())) {
+        for (int i = thread; i < pairs; i += threads) clear[i] = 0;
+        if (thread == 0) counters.moves = 0;
+        arch::sync_block();  // counters are clear
+        share.count_again(counter);
+        arch::sync_block();  // all keys are counted
+    }
     for (int i = thread; i < pairs; i += threads) {
-        const std::uint32_t pair = counters[i];
+        const std::uint32_t pair = counters.pairs()[i];
         if (pair != 0) {
             arch::add(words.counts + i, std::uint64_t{pair >> 16} << 32 | (pair & 0xffffU));
         }
     }
-}
-
-/// Begins of the buckets, and which way to go on. One block.
-template <class Policy>
-__global__ void __launch_bounds__(1024)
-    bucket_plan(index_t items, bucket_shape shape, bucket_words words, index_t tile_items,
-                radix_header* header) {
-    constexpr int threads = 1024;
-    __shared__ std::uint32_t totals[threads / arch::warp_lanes];
-    __shared__ std::uint32_t largest;
-    const int thread = static_cast<int>(threadIdx.x);
-    if (thread == 0) largest = 0;
-    // Each thread takes neighbouring pairs, so that one sum a thread is scanned.
-    const int pairs = core::ceil_div(shape.buckets(), 2);
-    const int own = core::ceil_div(pairs, threads);
-    const int first = thread * own;
-    const int last = first + own < pairs ? first + own : pairs;
-    std::uint32_t sum = 0;
-    std::uint32_t most = 0;
-    for (int i = first; i < last; ++i) {
-        const std::uint64_t pair = words.counts[i];
-        const auto even = static_cast<std::uint32_t>(pair);
-        const auto odd = static_cast<std::uint32_t>(pair >> 32);
-        sum += even + odd;
-        const std::uint32_t more = even < odd ? odd : even;
-        most = most < more ? more : most;
+    for (std::uint32_t i = threadIdx.x; i < counters.moves; i += threads) {
+        const std::uint32_t cell = counters.log[i];
+        arch::add(words.counts + cell / 2, std::uint64_t{cell_counters::half} << (cell & 1) * 32);
     }
-    const auto plus = [](std::uint32_t a, std::uint32_t b) { return a + b; };
-    const std::uint32_t up_to = warp::inclusive_scan(sum, plus);
-    const int own_warp = arch::warp();
-    if (arch::lane() == arch::warp_lanes - 1) totals[own_warp] = up_to;
-    arch::sync_block();  // totals are written, largest is clear
-    arch::raise_to(&largest, most);
-    std::uint32_t begin = up_to - sum;
-    for (int warp = 0; warp < own_warp; ++warp) begin += totals[warp];
-    for (int i = first; i < last; ++i) {
-        const std::uint64_t pair = words.counts[i];
-        words.counts[i] = 0;
-        const auto even = static_cast<std::uint32_t>(pair);
-        words.begins[2 * i] = words.cursors[2 * i] = begin;
-        words.begins[2 * i + 1] = words.cursors[2 * i + 1] = begin + even;
-        begin += even + static_cast<std::uint32_t>(pair >> 32);
+    if constexpr (!TopBits) {
+        if (!is_last_block(&words.state->arrived, planning)) return;
+        plan_buckets<Key>(items, cells, limits, words, *header, planning);
     }
-    if (thread == 0) words.begins[shape.buckets()] = static_cast<std::uint32_t>(items);
-    arch::sync_block();  // begins are written, largest is whole
-    const int firsts = 1 << shape.first_bits;
-    std::uint32_t tiles = 0;
-    if (thread < firsts) {
-        const std::uint32_t from = words.begins[thread << shape.second_bits()];
-        const std::uint32_t to = words.begins[(thread + 1) << shape.second_bits()];
-        words.first_cursors[thread] = from;
-        const auto tile = static_cast<std::uint32_t>(tile_items);
-        tiles = (to - from + tile - 1) / tile;
-    }
-    const std::uint32_t before = block::exclusive_digit_sum(tiles, totals);
-    if (thread < firsts) words.first_tiles[thread] = before;
-    if (thread == firsts - 1) words.first_tiles[firsts] = before + tiles;
-    if (thread != 0) return;
-    const bool sorted = header->descends == 0;
-    const bool falls = !sorted && header->not_falls == 0;
-    const bool even_enough = largest <= static_cast<std::uint32_t>(Policy::tile_items);
-    const bool in_order = sorted || falls;
-    header->by_buckets = !in_order && header->ambiguous == 0 && even_enough;
-    header->by_passes = !in_order && header->by_buckets == 0;
-    header->identical = header->ambiguous == 0;
-    for (int place = 0; place < most_places; ++place) header->plan.order[place] = -1;
-    header->plan.passes = 0;
-    header->plan.finish = falls ? finish_action::reverse : finish_action::none;
-    header->descends = header->not_falls = header->ambiguous = 0;
 }
 
 }  // namespace lookback::device

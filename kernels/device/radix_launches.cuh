@@ -19,13 +19,6 @@ struct radix_order {
     bool is_whole() const { return begin_bit == 0 && end_bit == 8 * static_cast<int>(sizeof(Key)); }
 };
 
-inline cudaError_t multiprocessors(int& count) {
-    int device = 0;
-    const cudaError_t status = cudaGetDevice(&device);
-    if (status != cudaSuccess) return status;
-    return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-}
-
 /// The launches of a sort: the histogram, a pass a digit, what is left.
 template <class Key, class Value, class Policy = tuning::radix_policy<Key, Value>>
 class radix_launches {

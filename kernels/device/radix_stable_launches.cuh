@@ -3,6 +3,7 @@
 // and passes by all digits follow.
 #pragma once
 
+#include <lookback/kernels/device/radix_bucket_launches.cuh>
 #include <lookback/kernels/device/radix_launches.cuh>
 #include <lookback/kernels/device/radix_stable.cuh>
 
@@ -59,20 +60,13 @@ private:
     radix_fixed_part& part() const { return *static_cast<radix_fixed_part*>(workspace_.memory); }
 
     cudaError_t count() {
-        const std::size_t bytes = std::size_t{2} << buckets_.bits;
-        const auto kernel = bucket_histogram<Key>;
-        const cudaError_t status = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 2 << tuning::most_bucket_bits);
-        if (status != cudaSuccess) return status;
-        constexpr index_t block_items = index_t{tuning::bucket_histogram_threads} *
-                                        tuning::histogram_vectors *
-                                        static_cast<index_t>(16 / sizeof(Key));
-        const index_t wanted = core::tile_shape{shape_.items, block_items}.tiles();
-        const auto blocks = static_cast<unsigned>(wanted < sms_ ? wanted : sms_);
         const bool aligned = reinterpret_cast<std::uintptr_t>(buffers_.in) % 16 == 0;
-        return arch::launch(kernel, {blocks, tuning::bucket_histogram_threads, bytes}, stream_,
-                            buffers_.in, shape_.items, order_.order, buckets_, part().words(),
-                            &part().header, aligned);
+        return launch_with_shared(
+            bucket_histogram<Key, true>,
+            {histogram_blocks<Key>(shape_.items, sms_), tuning::bucket_histogram_threads,
+             std::size_t{2} << buckets_.bits},
+            stream_, buffers_.in, shape_.items, order_.order, {buckets_}, part().words(),
+            &part().header, aligned);
     }
     cudaError_t sort_buckets() {
         const auto kernel = sort_stable_buckets<Bucket, Key, Value>;

@@ -70,36 +70,68 @@ using stable_bucket_policy =
                        local_policy<512, 9, (pair_bytes<Key, Value> <= 16 ? 2 : 1)>>;
 
 /// Partition passes, in which equal keys may change places. On an H200 a tile of 16384 u32 keys was
-/// 10 % faster than one of 8192. With 1024 threads of 16 keys the 32 registers spill.
-template <class Key>
-struct partition_policy {
-    static constexpr int threads = 512;
+/// 10 % faster than one of 8192. A thread loads so many vectors of 16 bytes.
+template <class Key, int Threads, int Vectors, int BlocksPerSm>
+struct partition_tile_policy {
+    static constexpr int threads = Threads;
     static constexpr int warps = threads / 32;
-    static constexpr int blocks_per_sm = 2;
-    static constexpr int rows = sizeof(Key) <= 4 ? 32 : 16;
+    static constexpr int blocks_per_sm = BlocksPerSm;
+    static constexpr int vectors = Vectors;
+    static constexpr int rows = vectors * static_cast<int>(16 / sizeof(Key));
     static constexpr int tile_items = threads * rows;
     static constexpr std::size_t staged_bytes = sizeof(Key);
     static constexpr int run_alignment = 32 / static_cast<int>(sizeof(Key));
-    static constexpr int stage_items = tile_items + 256 * (run_alignment - 1);
-    static constexpr int rounds = (stage_items + threads - 1) / threads;
+    /// Slots are written out in rounds, four at a time.
+    static constexpr int rounds =
+        ((tile_items + 256 * (run_alignment - 1) + threads - 1) / threads + 3) / 4 * 4;
+    static constexpr int stage_items = rounds * threads;
 };
 
-/// One block sorts a bucket of at most tile_items keys: small blocks, because each clears and sums
-/// a table of 256 counts a warp, but several an SM. A sort of 2^28 u32 took 4.33 ms with four
-/// blocks an SM, 4.63 with three, on an H200; one of u64 7.3 ms with 256 threads of 24 rows, which
-/// spill registers, and 6.6 with 512 of 12.
-template <class Key>
-struct bucket_policy {
-    static constexpr int threads = sizeof(Key) <= 4 ? 256 : 512;
+/// One block sorts up to tile_items keys: in bins by their next bits, then in windows of 16 keys.
+/// Keys whose windows do not meet in order after most_rounds are sorted by passes.
+template <class Key, int Threads, int Rows, int BinBits, int BlocksPerSm>
+struct window_policy {
+    static constexpr int threads = Threads;
     static constexpr int warps = threads / 32;
-    static constexpr int blocks_per_sm = sizeof(Key) <= 4 ? 4 : 2;
-    static constexpr int rows = sizeof(Key) <= 4 ? 24 : 12;
+    static constexpr int blocks_per_sm = BlocksPerSm;
+    static constexpr int rows = Rows;
     static constexpr int tile_items = threads * rows;
+    static constexpr int bin_bits = BinBits;
+    static constexpr int bins = 1 << bin_bits;
+    static constexpr int most_rounds = 4;
+    static constexpr int stage_items = (tile_items + 15) / 16 * 16 + 16;
+};
+
+/// Keys alone that one block sorts by itself.
+template <class Key>
+using single_block_policy = window_policy<Key, 1024, 16, 13, 1>;
+
+/// How keys alone are cut: partitions, buckets of a block each, what is too large for that. Groups
+/// are sorted by a launch of their own: beside the partitions of uneven keys they would spill.
+template <class Key>
+struct key_sort_cut {
+    using partition = partition_tile_policy<Key, 512, 8, 2>;
+    using bucket = window_policy<Key, 256, 20, 11, sizeof(Key) <= 4 ? 5 : 3>;
+    using group = window_policy<Key, 512, 16, 12, 2>;
+    using uneven_partition = partition_tile_policy<Key, 512, 8, 2>;
+    static constexpr bool groups_apart = true;
+};
+
+/// Up to so many keys small tiles are better: large ones would leave multiprocessors idle. A launch
+/// less counts for more than spilled registers.
+inline constexpr std::int64_t small_sort_items = std::int64_t{1} << 20;
+template <class Key>
+struct small_key_sort_cut {
+    using partition = partition_tile_policy<Key, 256, 2, 4>;
+    using bucket = key_sort_cut<Key>::bucket;
+    using group = window_policy<Key, 512, 12, 11, 2>;
+    using uneven_partition = partition_tile_policy<Key, 512, 2, 2>;
+    static constexpr bool groups_apart = false;
 };
 
 /// Blocks ask for the tile that so many tiles later another block will start with: half a wave of
 /// an H200. Up to 10 % of a pass; 528 tiles ahead cost 20 %.
-inline constexpr std::int64_t prefetch_tiles = 132;
+inline constexpr int prefetch_tiles = 132;
 
 /// Keys of a bucket on average, at most: buckets of even keys then stay well inside one block.
 inline constexpr std::int64_t bucket_items = 4096;

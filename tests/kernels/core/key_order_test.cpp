@@ -98,5 +98,23 @@ TEST(KeyOrder, DigitsReassembleTheKey) {
     }
 }
 
+// Every 16-bit key that no other key equals comes back from its number.
+TEST(KeyOrder, UnambiguousKeysAreRestored) {
+    int wrong = 0;
+    for (const auto kind :
+         {key_kind::unsigned_integer, key_kind::signed_integer, key_kind::floating}) {
+        for (const bool descending : {false, true}) {
+            const auto order = make_key_order<std::uint16_t>(kind, descending, false);
+            for (std::uint32_t bits = 0; bits <= 0xffffU; ++bits) {
+                const auto key = static_cast<std::uint16_t>(bits);
+                if (order.is_ambiguous(key)) continue;
+                wrong += static_cast<int>(order.of_unambiguous(key) != order(key));
+                wrong += static_cast<int>(order.restored(order(key)) != key);
+            }
+        }
+    }
+    EXPECT_EQ(wrong, 0);
+}
+
 }  // namespace
 }  // namespace lookback::core

@@ -271,41 +271,65 @@ TYPED_TEST(RadixSortBits, KeysEqualInTheRangeKeepTheirOrder) {
     }
 }
 
-/// Two levels of buckets at sizes that the emulated device can do, where n would ask for one.
+/// Blocks so small that keys in numbers that the emulated device can do need every level.
+template <class Key, bool GroupsApart>
+struct small_cut {
+    using partition = tuning::partition_tile_policy<Key, 256, sizeof(Key) <= 4 ? 1 : 2, 1>;
+    using bucket = tuning::window_policy<Key, 128, 4, 9, 1>;
+    using group = tuning::window_policy<Key, 256, 4, 10, 1>;
+    using uneven_partition = tuning::partition_tile_policy<Key, 256, 1, 1>;
+    static constexpr bool groups_apart = GroupsApart;
+};
+
+/// Sorts that use one workspace, one after the other.
 template <class Key>
-void sort_by_buckets(const std::vector<Key>& in, device::bucket_shape shape,
-                     const std::string& what) {
+class BucketSorter {
+public:
     using Bits = bits_of<Key>;
-    const auto n = static_cast<index_t>(in.size());
-    device_array<unsigned char> memory(device::radix_workspace_bytes<Bits, tuning::no_value>(n));
-    const device::radix_workspace workspace{memory.data(), memory.size()};
-    require(device::prepare(workspace, nullptr), "prepare");
-    auto& part = *static_cast<device::radix_fixed_part*>(workspace.memory);
-    device_array<Key> keys(in);
-    device_array<Key> other(in.size());
-    auto* bits = reinterpret_cast<Bits*>(keys.data());
-    auto* other_bits = reinterpret_cast<Bits*>(other.data());
-    const auto order = order_of<Key>({});
-    for (int round = 0; round < 2; ++round) {
-        device_array<Key> again(in);
-        require(cudaMemcpy(keys.data(), again.data(), in.size() * sizeof(Key), cudaMemcpyDefault),
-                "copy");
-        require(
-            device::bucket_launches<Bits>(part, bits, other_bits, n, shape, order.order, nullptr)
-                .run(),
-            "bucket_launches");
-        require(device::sort_by_passes<Bits, tuning::no_value>(
-                    workspace, {bits, bits, other_bits, nullptr, nullptr}, n, order,
-                    device::radix_result::in_place, nullptr, &part.header.by_passes),
-                "sort_by_passes");
+    // Both ways to sort groups, each for some types.
+    using launches = device::bucket_launches<Bits, small_cut<Bits, sizeof(Bits) == 4>>;
+
+    explicit BucketSorter(std::size_t most)
+        : memory_(launches::layout_of(static_cast<index_t>(most)).bytes) {
+        memory_.fill_bytes(0x5A);
+        workspace_ = {memory_.data(), memory_.size()};
+        require(device::prepare(workspace_, nullptr), "prepare");
     }
-    std::vector<Key> expected(in);
-    std::stable_sort(expected.begin(), expected.end(),
-                     [](Key a, Key b) { return stands_before(a, b, sort_options{}); });
-    EXPECT_EQ(first_difference(std::span<const Key>(keys.host()), std::span<const Key>(expected)),
-              expected.size())
-        << what << ", " << shape.bits << " bits of buckets, n = " << in.size();
-}
+
+    /// Buckets of a shape that n need not ask for.
+    void sort(const std::vector<Key>& in, device::bucket_shape shape, const std::string& what,
+              const sort_options& options = {}, int shift = 0) {
+        const auto n = static_cast<index_t>(in.size());
+        guarded<Key> keys(in, shift);
+        guarded<Key> other(std::vector<Key>(in.size()), shift / 2);
+        auto* bits = reinterpret_cast<Bits*>(keys.data());
+        auto* other_bits = reinterpret_cast<Bits*>(other.data());
+        const auto order = order_of<Key>(options);
+        require(launches(workspace_, bits, other_bits, n, shape, order.order, nullptr).run(),
+                "bucket_launches");
+        const auto& part = *static_cast<device::radix_fixed_part*>(workspace_.memory);
+        if (order.order.floating) {
+            require(device::sort_by_passes<Bits, tuning::no_value>(
+                        workspace_, {bits, bits, other_bits, nullptr, nullptr}, n, order,
+                        device::radix_result::in_place, nullptr, &part.header.by_passes),
+                    "sort_by_passes");
+        }
+        const std::string name = describe(what, in.size(), options) + ", " +
+                                 std::to_string(shape.bits) + " bits of buckets";
+        other.checked(name);
+        std::vector<Key> expected(in);
+        std::stable_sort(expected.begin(), expected.end(),
+                         [&](Key a, Key b) { return stands_before(a, b, options); });
+        EXPECT_EQ(first_difference(std::span<const Key>(keys.checked(name)),
+                                   std::span<const Key>(expected)),
+                  expected.size())
+            << name;
+    }
+
+private:
+    device_array<unsigned char> memory_;
+    device::radix_workspace workspace_;
+};
 
 template <class Key>
 class RadixSortBuckets : public CudaTest {};
@@ -314,6 +338,7 @@ TYPED_TEST_SUITE(RadixSortBuckets, bucket_types);
 
 TYPED_TEST(RadixSortBuckets, EveryShape) {
     const std::size_t n = by_device(70001, 13001, 7001);
+    BucketSorter<TypeParam> sorter(n);
     int number = 0;
     for (const auto shape : all_distributions) {
         const auto keys = generate<TypeParam>(shape, n);
@@ -322,14 +347,60 @@ TYPED_TEST(RadixSortBuckets, EveryShape) {
         for (const auto buckets : {device::bucket_shape{8, 4}, {4, 4}, {7, 3}, {1, 1}}) {
             // The emulated device has time for one of them.
             if (emulated_device && which++ != number % 4) continue;
-            sort_by_buckets(keys, buckets, std::string(name_of(shape)));
+            const auto& options = orders_of<TypeParam>()[static_cast<std::size_t>(number) % 2];
+            sorter.sort(keys, buckets, std::string(name_of(shape)), options, number % 4);
         }
     }
 }
 
+/// Keys of few bits, of many that agree, of some that lie far from all others.
+template <class Key>
+std::vector<std::pair<std::string, std::vector<Key>>> uneven_keys(std::size_t n) {
+    std::vector<std::pair<std::string, std::vector<Key>>> all;
+    random_bits random(7);
+    constexpr int width = 8 * sizeof(Key);
+    const auto add = [&](const char* name, auto make) {
+        std::vector<Key> keys(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::uint64_t bits = make(i);
+            if constexpr (std::is_integral_v<Key>) {
+                keys[i] = static_cast<Key>(bits);
+            } else {
+                keys[i] = narrow<Key>(static_cast<double>(bits >> 12));
+            }
+        }
+        all.emplace_back(name, std::move(keys));
+    };
+    add("20 bits", [&](std::size_t) { return random() & 0xfffffU; });
+    add("3 bits", [&](std::size_t) { return random() & 7U; });
+    add("five ANDs",
+        [&](std::size_t) { return random() & random() & random() & random() & random(); });
+    add("90 % one value", [&](std::size_t) { return random() % 10 != 0 ? 12345 : random(); });
+    add("small, some far away",
+        [&](std::size_t i) { return i % 4099 == 17 ? ~std::uint64_t{i} : random() & 0xffffU; });
+    add("around zero", [&](std::size_t) { return (random() & 0x3ffU) - 512; });
+    add("high and low bits",
+        [&](std::size_t) { return (random() & 15U) << (width - 4) | (random() & 0xffU); });
+    add("one of each power", [&](std::size_t) { return random() >> random() % 64; });
+    add("steps", [&](std::size_t i) { return std::uint64_t{i} / 700 * 1000003; });
+    return all;
+}
+
+TYPED_TEST(RadixSortBuckets, UnevenKeys) {
+    const std::size_t n = by_device(70003, 9001, 6007);
+    BucketSorter<TypeParam> sorter(n);
+    int number = 0;
+    for (const auto& [name, keys] : uneven_keys<TypeParam>(n)) {
+        ++number;
+        sorter.sort(keys, number % 2 == 0 ? device::bucket_shape{5, 3} : device::bucket_shape{3, 3},
+                    name, {}, number % 3);
+    }
+}
+
 TYPED_TEST(RadixSortBuckets, ManyLongRunsOfNeighbours) {
-    // Keys that agree in the bits that a bucket's fast passes look at, and differ below.
+    // Keys that agree in the bits by which bins are made, and differ below.
     const std::size_t n = by_device(70001, 9001, 7001);
+    BucketSorter<TypeParam> sorter(n);
     random_bits random(5);
     std::vector<TypeParam> keys(n);
     for (const std::uint64_t tops : {7U, 300U, 3000U}) {
@@ -340,7 +411,19 @@ TYPED_TEST(RadixSortBuckets, ManyLongRunsOfNeighbours) {
                 key = static_cast<TypeParam>((bits & 511) | bits >> 20 << 12);
             }
         }
-        sort_by_buckets(keys, {4, 4}, "runs");
+        sorter.sort(keys, {4, 4}, "runs");
+    }
+}
+
+TYPED_TEST(RadixSortBuckets, EverySizeFromOneTileToTwo) {
+    using cut = small_cut<bits_of<TypeParam>, true>;
+    constexpr int tile = cut::partition::tile_items;
+    BucketSorter<TypeParam> sorter(std::size_t{2} * tile);
+    for (const std::size_t n :
+         one_tile_to_two(tile, static_cast<std::size_t>(by_device(13, 211, 401)))) {
+        if (n == 0) continue;  // sort_keys() returns before
+        const auto keys = generate<TypeParam>(distribution::zipf, n, n + 1);
+        sorter.sort(keys, {3, 2}, "zipf", {}, static_cast<int>(n % 4));
     }
 }
 
@@ -352,6 +435,10 @@ TYPED_TEST(RadixSortBuckets, ManyKeys) {
         const auto keys = generate<TypeParam>(shape, n);
         sorter.keys(keys, {}, std::string(name_of(shape)));
         sorter.pairs<std::uint32_t>(keys, {}, std::string(name_of(shape)));
+    }
+    // One partition in small tiles, and two.
+    for (const std::size_t many : {(std::size_t{1} << 20) - 727, (std::size_t{3} << 19) + 5}) {
+        for (const auto& [name, keys] : uneven_keys<TypeParam>(many)) sorter.keys(keys, {}, name);
     }
 }
 
@@ -516,6 +603,15 @@ TEST_F(RadixSortTiles, GraphsCanBeReplayed) {
     cudaStreamDestroy(stream);
 }
 #endif
+
+TEST_F(RadixSortTiles, WorkspacesOfMoreItemsServeFewer) {
+    std::size_t before = 0;
+    for (index_t n = 1; n < index_t{1} << 32; n += n / 3 + 1) {
+        const std::size_t bytes = device::radix_workspace_bytes<std::uint32_t, tuning::no_value>(n);
+        EXPECT_GE(bytes, before) << n;
+        before = bytes;
+    }
+}
 
 TEST_F(RadixSortTiles, SmallWorkspaceIsRefused) {
     device_array<std::uint32_t> keys(100);
