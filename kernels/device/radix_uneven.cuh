@@ -108,7 +108,7 @@ private:
             auto low = static_cast<Key>(segment.lowest);
             auto high = static_cast<Key>(segment.highest);
             const bool known = low == high;
-            if (level < sampled_levels && !known) sample(from, segment, low, high);
+            if (level < sampled_levels && !known) sample_segment(from, segment, low, high);
             cell_map<Key> cells = make_cells(low, high, block::digit_bits, 0);
             // Where all that can lie in the segment fits these cells, nothing lies outside.
             const Key begin = static_cast<Key>(segment.lowest) >> cells.shift;
@@ -129,22 +129,6 @@ private:
                 segment.strays = 0;
             }
         }
-    }
-    __device__ __forceinline__ static void sample(const Key* from, const key_segment& segment,
-                                                  Key& low, Key& high) {
-        constexpr int samples = 8;
-        const Key* keys = from + segment.begin;
-        low = static_cast<Key>(~Key{0});
-        high = 0;
-#pragma unroll
-        for (int i = 0; i < samples; ++i) {
-            const auto number = static_cast<std::uint64_t>(i * arch::warp_lanes + arch::lane());
-            const Key key = keys[number * segment.size / (samples * arch::warp_lanes)];
-            low = key < low ? key : low;
-            high = key < high ? high : key;
-        }
-        low = warp::reduce_any_order(low, [](Key a, Key b) { return a < b ? a : b; });
-        high = warp::reduce_any_order(high, [](Key a, Key b) { return a < b ? b : a; });
     }
 
     /// Which tiles are whose; by one block.

@@ -28,6 +28,25 @@ struct uneven_keys {
     core::key_order<Key> order;
 };
 
+/// The least and the greatest of some keys of a segment; by a warp.
+template <class Key>
+__device__ __forceinline__ void sample_segment(const Key* from, const key_segment& segment,
+                                               Key& low, Key& high) {
+    constexpr int samples = 8;
+    const Key* keys = from + segment.begin;
+    low = static_cast<Key>(~Key{0});
+    high = 0;
+#pragma unroll
+    for (int i = 0; i < samples; ++i) {
+        const auto number = static_cast<std::uint64_t>(i * arch::warp_lanes + arch::lane());
+        const Key key = keys[number * segment.size / (samples * arch::warp_lanes)];
+        low = key < low ? key : low;
+        high = key < high ? high : key;
+    }
+    low = warp::reduce_any_order(low, [](Key a, Key b) { return a < b ? a : b; });
+    high = warp::reduce_any_order(high, [](Key a, Key b) { return a < b ? b : a; });
+}
+
 /// The work on a group or a tile, out of line: what the caller holds in registers is put aside
 /// once, where the compiler would else spill it again and again. Shared memory is no parameter,
 /// since the compiler must see that it is shared.
