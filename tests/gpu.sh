@@ -30,13 +30,14 @@ wait "$busy" 2>/dev/null || true
 trap - EXIT
 
 command -v compute-sanitizer >/dev/null || { echo "gpu.sh: no compute-sanitizer here; its runs are left out"; exit 0; }
+watched() {
+  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$1" "$build/tests/$2" --gtest_brief=1 --gtest_filter="$3"
+}
 for tool in memcheck racecheck initcheck synccheck; do
   echo "== $tool"
-  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_scan" \
-    --gtest_brief=1 --gtest_filter=Scan.AFewTiles
-  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_segmented_scan" \
-    --gtest_brief=1 --gtest_filter=SegmentedScan.CrowdsOfEmptySegments
-  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_device_compact" \
-    --gtest_brief=1 --gtest_filter=Compact.Unique
-  timeout 300 compute-sanitizer --error-exitcode 1 --tool "$tool" "$build/tests/cuda_block_scan" --gtest_brief=1
+  watched "$tool" cuda_device_scan Scan.AFewTiles
+  watched "$tool" cuda_device_segmented_scan SegmentedScan.CrowdsOfEmptySegments
+  watched "$tool" cuda_device_compact Compact.Unique
+  watched "$tool" cuda_device_radix_sort RadixSortTiles.SeveralTilesOfAPass
+  watched "$tool" cuda_block_scan '*'
 done

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""h5sort with and without a GPU against h5py with numpy and with cupy, stage by stage, for a u32 dataset and for a table
-of five columns sorted by the first, contiguous and gzip 4 with shuffle, files in --folder. Outputs are compared with
-numpy's. The peers are one process: both sort what was read once, and what is written once counts for both.
+"""h5sort with and without a GPU against h5py with numpy and with cupy, stage by stage, for a u32 dataset and for
+a table of five columns sorted by the first, contiguous and gzip 4 with shuffle, files in --folder. Outputs are compared
+with numpy's. The peers are one process: both sort what was read once, and what is written once counts for both.
 
-  apps/bench/sort_peers.py --h5sort build/cuda/apps/h5sort [--gib 4] [--rounds 1] [--folder /dev/shm]
+  apps/bench/sort_peers.py --h5sort build/cuda/apps/h5sort [--gib 4] [--gzip-gib 1] [--rounds 1] [--folder /dev/shm]
 
 Needs h5py and cupy; without cupy its column stays empty.
 """
@@ -134,6 +134,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--h5sort", required=True)
     parser.add_argument("--gib", type=float, default=4, help="of the dataset; the table has half of it")
+    parser.add_argument("--gzip-gib", type=float, help="the same for compressed input; default: as --gib")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--folder", default="/dev/shm")
     parser.add_argument("--backends", default="cuda,cpu")
@@ -144,13 +145,14 @@ def main():
     try:
         for shape in ("dataset", "table"):
             for gzip in (False, True):
+                gib = wanted.gzip_gib if gzip and wanted.gzip_gib else wanted.gib
                 source = scratch / f"{shape}.h5"
                 with h5py.File(source, "w") as file:
                     if shape == "dataset":
-                        make(file, "x", "u4", int(wanted.gib * 2**28) // CHUNK * CHUNK, gzip)
+                        make(file, "x", "u4", int(gib * 2**28) // CHUNK * CHUNK, gzip)
                     else:
                         for name, kind in COLUMNS.items():
-                            make(file.require_group("t"), name, kind, int(wanted.gib * 2**24) // CHUNK * CHUNK, gzip)
+                            make(file.require_group("t"), name, kind, int(gib * 2**24) // CHUNK * CHUNK, gzip)
                 other = scratch / "peer.h5"
                 told = subprocess.run([sys.executable, __file__, "peer", str(source), str(other)], check=True,
                                       capture_output=True, text=True).stdout
@@ -163,7 +165,9 @@ def main():
                               for _ in range(wanted.rounds)]
                     require_equal(target, other)
                     seconds, stages = sorted(rounds, key=lambda each: each[0])[len(rounds) // 2]
-                    print(f"| {shape}, {'gzip 4, shuffle' if gzip else 'contiguous'} | {backend} | {seconds:.2f} | "
+                    half = gib if shape == "dataset" else gib / 2
+                    layout = "gzip 4, shuffle" if gzip else "contiguous"
+                    print(f"| {shape}, {half:g} GiB, {layout} | {backend} | {seconds:.2f} | "
                           f"{text_of(stages, ('read', 'sort', 'write'))} | {numpy_s:.2f} | {cupy_s:.2f} | "
                           f"{peers['read']:.2f} + {peers['numpy']:.2f} ({peers.get('cupy', float('nan')):.2f}) + "
                           f"{peers['write']:.2f} | {numpy_s / seconds:.2f} | {cupy_s / seconds:.2f} |", flush=True)

@@ -65,8 +65,8 @@ private:
             bucket_histogram<Key, true>,
             {histogram_blocks<Key>(shape_.items, sms_), tuning::bucket_histogram_threads,
              std::size_t{2} << buckets_.bits},
-            stream_, buffers_.in, shape_.items, order_.order, {buckets_}, part().words(),
-            &part().header, aligned);
+            stream_, buffers_.in, shape_.items, order_.order, {buckets_, 0, 0, 0, 0, 0},
+            part().words(), &part().header, aligned);
     }
     cudaError_t sort_buckets() {
         const auto kernel = sort_stable_buckets<Bucket, Key, Value>;

@@ -278,7 +278,7 @@ struct small_cut {
     using bucket = tuning::window_policy<Key, 128, 4, 9, 1>;
     using group = tuning::window_policy<Key, 256, 4, 10, 1>;
     using uneven_partition = tuning::partition_tile_policy<Key, 256, 1, 1>;
-    static constexpr bool groups_apart = GroupsApart;
+    [[maybe_unused]] static constexpr bool groups_apart = GroupsApart;
 };
 
 /// Sorts that use one workspace, one after the other.
