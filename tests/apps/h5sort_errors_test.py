@@ -125,14 +125,13 @@ def test_a_damaged_chunk_is_found(tmp_path):
     assert not (tmp_path / "out.h5").exists()
 
 
-def as_user(words):
-    """Runs as a user who may not write: root may do everything."""
+def as_user(app, words):
+    """Runs a program as a user who may not write: root may do everything."""
     def drop():
         os.setgid(65534)
         os.setuid(65534)
-    return subprocess.run([program("h5sort"), *map(str, words)], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False, timeout=60,
-                          preexec_fn=drop if os.getuid() == 0 else None)
+    return subprocess.run([app, *map(str, words)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False, timeout=60, preexec_fn=drop if os.getuid() == 0 else None)
 
 
 @pytest.fixture(name="public")
@@ -146,22 +145,21 @@ def public_fixture(tmp_path_factory):
 
 
 def test_read_only_folder_and_file(public):
-    if not os.access(program("h5sort"), os.X_OK) or as_user(["--version"]).returncode != 0:
-        pytest.skip("another user cannot run the build folder's programs")
+    app = shutil.copy(program("h5sort"), public / "h5sort")  # the build folder may be closed to others
     source = make(public / "in.h5", x=np.arange(10)[::-1])
     os.chmod(source, 0o444)
-    process = as_user([source, "-o", public / "out.h5"])
+    process = as_user(app, [source, "-o", public / "out.h5"])
     assert process.returncode == 2 and process.stderr.count("\n") == 1
     assert "out.h5" in process.stderr and "ermission denied" in process.stderr
     writable = public / "writable"
     writable.mkdir()
     os.chmod(writable, 0o777)
-    process = as_user([source, "-o", writable / "out.h5"])  # reading needs no right to write
+    process = as_user(app, [source, "-o", writable / "out.h5"])  # reading needs no right to write
     assert process.returncode == 0, process
     same_bytes(load(writable / "out.h5", "x"), np.arange(10))
     secret = make(public / "secret.h5", x=np.arange(10))
     os.chmod(secret, 0)
-    process = as_user([secret, "-o", writable / "out2.h5"])
+    process = as_user(app, [secret, "-o", writable / "out2.h5"])
     assert process.returncode == 2 and "secret.h5" in process.stderr and "ermission denied" in process.stderr
 
 

@@ -44,9 +44,13 @@ def nearest(commands, header, cuda):
         return shared(command), len(options_of(command["command"])[1])
 
     fitting = [c for c in commands if c["file"].endswith(".cu") == cuda]
+    if header.startswith("tests/support/"):  # what they include is found where they are used
+        fitting = [c for c in fitting if header in closure(ROOT, os.path.relpath(c["file"], ROOT))] or fitting
     best = max(fitting, key=wealth, default=None)
     if best is not None and header.startswith(("lib/io/", "apps/")) and shared(best) < 2:
         return None  # a build without the apps
+    if best is not None and header.startswith("lib/src/cuda/") and shared(best) < 3:
+        return None  # a build without CUDA
     return best
 
 

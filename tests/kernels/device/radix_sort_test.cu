@@ -271,6 +271,8 @@ TYPED_TEST(RadixSortBits, KeysEqualInTheRangeKeepTheirOrder) {
     }
 }
 
+}  // namespace
+
 /// Blocks so small that keys in numbers that the emulated device can do need every level.
 template <class Key, bool GroupsApart>
 struct small_cut {
@@ -278,8 +280,10 @@ struct small_cut {
     using bucket = tuning::window_policy<Key, 128, 4, 9, 1>;
     using group = tuning::window_policy<Key, 256, 4, 10, 1>;
     using uneven_partition = tuning::partition_tile_policy<Key, 256, 1, 1>;
-    [[maybe_unused]] static constexpr bool groups_apart = GroupsApart;
+    static constexpr bool groups_apart = GroupsApart;
 };
+
+namespace {
 
 /// Sorts that use one workspace, one after the other.
 template <class Key>

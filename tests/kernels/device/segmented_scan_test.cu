@@ -134,15 +134,19 @@ private:
 
 class SegmentedScan : public CudaTest {};
 
+}  // namespace
+
 // Two warps of one row, or of two strips of one row: 256 items of 4 bytes.
 template <class Policy>
-struct narrow : Policy {
+struct narrow_tiles : Policy {
     static constexpr int threads = 64;
     static constexpr int warps = 2;
     static constexpr int rows = 1;
     static constexpr int strips = 2;
     static constexpr int ring = 64;
 };
+
+namespace {
 
 template <class Policy, class T, class Op>
 void expect_all_forms(std::size_t size, const offset_list& offsets, T init, std::size_t turn) {
@@ -168,7 +172,7 @@ void expect_all_kinds(std::size_t size, T init) {
 }
 
 TEST_F(SegmentedScan, EverySizeInNarrowTiles) {
-    using policy = narrow<tuning::segmented_policy<std::uint32_t>>;
+    using policy = narrow_tiles<tuning::segmented_policy<std::uint32_t>>;
     constexpr std::size_t tile = 256;
     for (const std::size_t size : fewer_if_sanitized(one_tile_to_two(tile), 16)) {
         const auto kinds = kinds_of_offsets(size);
@@ -178,14 +182,14 @@ TEST_F(SegmentedScan, EverySizeInNarrowTiles) {
     for (const std::size_t size : boundary_sizes(tile)) {
         if (sanitized && size > 2 * tile) break;
         expect_all_kinds<policy, std::uint32_t, core::plus>(size, 5U);
-        expect_all_kinds<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t,
+        expect_all_kinds<narrow_tiles<tuning::segmented_totals<std::uint32_t>>, std::uint32_t,
                          core::plus>(size, 5U);
     }
 }
 
 TEST_F(SegmentedScan, ManyTiles) {
     constexpr std::size_t tiles = by_device(3000, 40, 5);
-    using policy = narrow<tuning::segmented_policy<std::uint32_t>>;
+    using policy = narrow_tiles<tuning::segmented_policy<std::uint32_t>>;
     expect_all_kinds<policy, std::uint32_t, core::plus>(256 * tiles + 13, 9U);
     expect_all_kinds<tuning::segmented_policy<std::uint32_t>, std::uint32_t, core::plus>(
         8192 * by_device(100, 3, 1) + 13, 9U);
@@ -194,8 +198,8 @@ TEST_F(SegmentedScan, ManyTiles) {
 TEST_F(SegmentedScan, ManyTilesByStrips) {
     expect_all_kinds<tuning::segmented_totals<std::uint32_t>, std::uint32_t, core::plus>(
         4096 * by_device(200, 6, 2) + 13, 9U);
-    expect_all_kinds<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t, core::plus>(
-        256 * by_device(3000, 40, 5) + 13, 9U);
+    expect_all_kinds<narrow_tiles<tuning::segmented_totals<std::uint32_t>>, std::uint32_t,
+                     core::plus>(256 * by_device(3000, 40, 5) + 13, 9U);
 }
 
 // Three strips in shared memory at once, and fewer offsets than a strip has items.
@@ -239,7 +243,7 @@ void expect_all_kinds_by_both(std::size_t size, T init) {
 }
 
 TEST_F(SegmentedScan, OperatorsThatDoNotCommute) {
-    expect_all_kinds<narrow<tuning::segmented_totals<affine>>, affine, compose>(
+    expect_all_kinds<narrow_tiles<tuning::segmented_totals<affine>>, affine, compose>(
         by_device(100000, 1000, 300), affine{3, 4});
     expect_all_kinds_by_both<affine, compose>(by_device(100000, 2500, 500), affine{3, 4});
 }
@@ -257,7 +261,7 @@ TEST_F(SegmentedScan, CrowdsOfEmptySegments) {
     constexpr std::size_t crowd = 3 * tuning::many_offsets + 17;
     for (const std::size_t place : {std::size_t{0}, std::size_t{300}, size}) {
         const auto offsets = crowded_offsets(size, place, crowd);
-        expect_all_forms<narrow<tuning::segmented_policy<std::uint32_t>>, std::uint32_t,
+        expect_all_forms<narrow_tiles<tuning::segmented_policy<std::uint32_t>>, std::uint32_t,
                          core::plus>(size, offsets, 7U, place + 1);
     }
     offset_list piles = {0};
@@ -266,10 +270,10 @@ TEST_F(SegmentedScan, CrowdsOfEmptySegments) {
         piles.insert(piles.end(), pile, place);
     }
     piles.push_back(size);
-    expect_all_forms<narrow<tuning::segmented_policy<std::uint32_t>>, std::uint32_t, core::plus>(
-        size, piles, 7U, 1);
-    expect_all_forms<narrow<tuning::segmented_totals<std::uint32_t>>, std::uint32_t, core::plus>(
-        size, piles, 7U, 1);
+    expect_all_forms<narrow_tiles<tuning::segmented_policy<std::uint32_t>>, std::uint32_t,
+                     core::plus>(size, piles, 7U, 1);
+    expect_all_forms<narrow_tiles<tuning::segmented_totals<std::uint32_t>>, std::uint32_t,
+                     core::plus>(size, piles, 7U, 1);
 }
 
 TEST_F(SegmentedScan, NoItems) {
