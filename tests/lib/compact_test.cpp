@@ -3,6 +3,7 @@
 #include "cpu/compact.hpp"
 
 #include "memory/host_pool.hpp"
+#include "support/compact_reference.hpp"
 #include "support/generators.hpp"
 #include "support/red_zone.hpp"
 #include "support/simd_targets.hpp"
@@ -26,28 +27,8 @@
 namespace lookback {
 namespace {
 
-constexpr comparison all_comparisons[] = {comparison::less,          comparison::less_equal,
-                                          comparison::equal,         comparison::not_equal,
-                                          comparison::greater_equal, comparison::greater};
-
-template <class T>
-bool holds(T item, comparison op, T value) {
-    switch (op) {
-        case comparison::less:
-            return item < value;
-        case comparison::less_equal:
-            return item <= value;
-        case comparison::equal:
-            return item == value;
-        case comparison::not_equal:
-            return item != value;
-        case comparison::greater_equal:
-            return item >= value;
-        case comparison::greater:
-            break;
-    }
-    return item > value;
-}
+using test::all_comparisons;
+using test::holds;
 
 template <class T>
 bool same_bytes(std::span<const T> a, std::span<const T> b) {

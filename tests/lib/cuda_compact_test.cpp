@@ -2,6 +2,7 @@
 // std::stable_partition: every type and comparison, flags, rows of any size, columns, in place, too
 // little room, the staged form, refusals.
 #include "support/backend_context.hpp"
+#include "support/compact_reference.hpp"
 #include "support/generators.hpp"
 
 #include <lookback/compact.hpp>
@@ -18,28 +19,8 @@ using test::distribution;
 using test::download;
 using test::upload;
 
-constexpr comparison all_comparisons[] = {comparison::less,          comparison::less_equal,
-                                          comparison::equal,         comparison::not_equal,
-                                          comparison::greater_equal, comparison::greater};
-
-template <class T>
-bool holds(T item, comparison op, T value) {
-    switch (op) {
-        case comparison::less:
-            return item < value;
-        case comparison::less_equal:
-            return item <= value;
-        case comparison::equal:
-            return item == value;
-        case comparison::not_equal:
-            return item != value;
-        case comparison::greater_equal:
-            return item >= value;
-        case comparison::greater:
-            break;
-    }
-    return item > value;
-}
+using test::all_comparisons;
+using test::holds;
 
 template <class T>
 bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
