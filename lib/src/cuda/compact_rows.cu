@@ -1,5 +1,6 @@
 // CUDA backend: rows of 1, 2, 4, 8 and 16 bytes that move by flags or by marks.
 #include "cuda/compact_column.cuh"
+#include "cuda/key_width.hpp"
 
 namespace lookback::cuda {
 namespace {
@@ -18,18 +19,8 @@ kernels::compact_request<kernels::moved_items<Row>> request_of(const flat_column
 /// body(Row{}) for the rows of so many bytes.
 template <class Body>
 void with_row(std::size_t bytes, Body body) {
-    switch (bytes) {
-        case 1:
-            return body(std::uint8_t{});
-        case 2:
-            return body(std::uint16_t{});
-        case 4:
-            return body(std::uint32_t{});
-        case 8:
-            return body(std::uint64_t{});
-        default:
-            return body(uint4{});
-    }
+    if (bytes == sizeof(uint4)) return body(uint4{});
+    with_bits(bytes, body);
 }
 
 }  // namespace
