@@ -10,23 +10,20 @@
 
 namespace lookback::arch {
 
-/// Asks for 16 bytes; both ends are 16-byte aligned.
-__device__ __forceinline__ void copy_16_async(void* shared, const void* global) {
+/// Asks for `Bytes` bytes; both ends are aligned to as many.
+template <int Bytes>
+__device__ __forceinline__ void copy_async(void* shared, const void* global) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
 #if defined(LOOKBACK_EMULATED_DEVICE)
-    std::memcpy(shared, global, 16);
+    std::memcpy(shared, global, Bytes);
 #else
     const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
-#endif
-}
-
-/// Asks for 4 bytes; both ends are 4-byte aligned.
-__device__ __forceinline__ void copy_4_async(void* shared, const void* global) {
-#if defined(LOOKBACK_EMULATED_DEVICE)
-    std::memcpy(shared, global, 4);
-#else
-    const auto to = static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
+    if constexpr (Bytes == 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(global), "n"(Bytes)
+                     : "memory");
+    }
 #endif
 }
 
@@ -42,6 +39,13 @@ template <int Later>
 __device__ __forceinline__ void wait_for_copies() {
 #if !defined(LOOKBACK_EMULATED_DEVICE)
     asm volatile("cp.async.wait_group %0;" ::"n"(Later) : "memory");
+#endif
+}
+
+/// Waits for all copies that the thread asked for, in groups or not.
+__device__ __forceinline__ void wait_for_all_copies() {
+#if !defined(LOOKBACK_EMULATED_DEVICE)
+    asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 

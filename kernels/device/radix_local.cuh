@@ -93,7 +93,7 @@ private:
         const auto* from = reinterpret_cast<const unsigned char*>(job_.values_from);
         auto* to = reinterpret_cast<unsigned char*>(shared_.values);
         for (int i = static_cast<int>(threadIdx.x); i < job_.size * words; i += P::threads) {
-            arch::copy_to_shared<word>(to + i * word, from + i * word);
+            arch::copy_async<word>(to + i * word, from + i * word);
         }
     }
 
@@ -114,7 +114,7 @@ private:
                 words, [](std::uint32_t word) { return word >> (place_bits + block::digit_bits); },
                 false);
         }
-        arch::wait_for_copies();
+        arch::wait_for_all_copies();
         arch::sync_block();  // the order is written, and the values are there
     }
 

@@ -149,7 +149,7 @@ private:
         arch::sync_block();  // the warps' first slots are written
         if (works_) {
             items_.take_slots(place_, size(tile));
-            arch::wait_for_copies();
+            arch::wait_for_all_copies();
         } else {
             look_back(tile);
         }

@@ -6,7 +6,7 @@
 // the order checks that its words ascend, and a tile that fails is ordered again by ballots.
 #pragma once
 
-#include <lookback/kernels/arch/async_copy.cuh>
+#include <lookback/kernels/arch/copy_async.cuh>
 #include <lookback/kernels/device/radix_runs.cuh>
 
 namespace lookback::device {
@@ -70,7 +70,7 @@ public:
             auto* to = reinterpret_cast<unsigned char*>(shared_.values);
 #pragma unroll
             for (int i = thread; i < vectors; i += P::workers) {
-                arch::copy_to_shared<vector>(to + i * vector, bytes + i * vector);
+                arch::copy_async<vector>(to + i * vector, bytes + i * vector);
             }
             return;
         }
@@ -79,7 +79,7 @@ public:
         const auto* bytes = reinterpret_cast<const unsigned char*>(from);
         auto* to = reinterpret_cast<unsigned char*>(shared_.values);
         for (int i = thread; i < size * words; i += P::workers) {
-            arch::copy_to_shared<word>(to + i * word, bytes + i * word);
+            arch::copy_async<word>(to + i * word, bytes + i * word);
         }
     }
 

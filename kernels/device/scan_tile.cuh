@@ -56,7 +56,7 @@ struct scan_tile {
                 for (int row = 0; row < P::rows; ++row) {
                     const T* place = from + row * geometry::row_items;
                     if constexpr (P::staged) {
-                        arch::copy_16_async(stage + striped_cell(row), place);
+                        arch::copy_async<16>(stage + striped_cell(row), place);
                     } else {
                         rows[row].load(place);
                     }

@@ -82,7 +82,7 @@ public:
         if (aligned_ && left_ >= geometry::strip_items) {
 #pragma unroll
             for (int row = 0; row < P::rows; ++row) {
-                arch::copy_16_async(to + row * geometry::row_cells, own_ + row * row_items);
+                arch::copy_async<16>(to + row * geometry::row_cells, own_ + row * row_items);
             }
         } else if (left_ > 0) {
             load_some(to);
@@ -130,7 +130,7 @@ public:
     __device__ __forceinline__ void ask() {
 #pragma unroll 1
         for (int i = asked_ + arch::lane(); i < room_; i += arch::warp_lanes) {
-            arch::copy_4_async(ends_ + slot(i), offsets_ + next_ + i);  // little-endian
+            arch::copy_async<4>(ends_ + slot(i), offsets_ + next_ + i);  // little-endian
         }
         asked_ = room_;
     }
