@@ -3,6 +3,7 @@
 #include <lookback/context.hpp>
 #include <lookback/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -45,6 +46,23 @@ TEST(Buffer, LargeBlocksAreReusedAndAligned) {
     }
     const buffer<std::uint64_t> again(context, 1 << 20);
     EXPECT_EQ(again.data(), first);
+}
+
+TEST(Buffer, DiscardedPagesAreWrittenAgain) {
+    const context context({.backend = backend::cpu});
+    const buffer<std::uint8_t> block(context, std::size_t{8} << 20);
+    std::fill(block.begin(), block.end(), std::uint8_t{7});
+    constexpr std::size_t from = (std::size_t{2} << 20) + 1;
+    constexpr std::size_t to = (std::size_t{6} << 20) - 1;
+    context.memory().discard(&block[from], to - from);
+    // Whole pages within the range may be gone, nothing else.
+    constexpr std::size_t page = 4096;
+    EXPECT_EQ(std::count(block.begin(), &block[from] + page - 1, 7),
+              static_cast<std::ptrdiff_t>(from + page - 1));
+    EXPECT_EQ(std::count(&block[to - page + 1], block.end(), 7), block.size() - to + page - 1);
+    EXPECT_EQ(block[std::size_t{4} << 20], 0);
+    std::fill(block.begin(), block.end(), std::uint8_t{9});
+    EXPECT_EQ(std::count(block.begin(), block.end(), 9), block.size());
 }
 
 TEST(Buffer, ImpossibleSizesThrowOutOfMemory) {

@@ -1,6 +1,8 @@
 // The chunked MSD partition against std::stable_sort by bucket.
 #include "cpu/radix_partition.hpp"
 
+#include "support/counting_memory.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -98,6 +100,36 @@ TYPED_TEST(RadixPartition, KeepsInputOrderInEveryBucket) {
 
 TYPED_TEST(RadixPartition, HoldsEverythingInOneBucket) {
     for (const int threads : {1, 2, 5}) check<TypeParam::value>(100003, threads, 256, true);
+}
+
+// What is discarded is whole buckets, and only when all that lies with them is.
+TEST(RadixPartitionDiscarded, BucketsOutliveTheirNeighbours) {
+    constexpr std::size_t n = std::size_t{1} << 25;
+    constexpr std::size_t buckets = 37;
+    std::vector<std::uint32_t> keys(n);
+    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::uint32_t>(i) * 2654435761U;
+    test::counting_memory memory;
+    executor executor(1);
+    bucket_blocks<row<1>> blocks(memory, n, 1, buckets, true);
+    std::vector<row_source<1>> sources(1, {keys.data(), buckets});
+    blocks.fill(executor, std::span(sources));
+    std::size_t seen = 0;
+    for (std::size_t turn = 0; turn < buckets; ++turn) {
+        const std::size_t b = turn * 10 % buckets;
+        std::size_t strangers = 0;
+        std::size_t count = 0;
+        blocks.for_each_chunk(b, [&](std::span<const row<1>> chunk) {
+            for (const auto& item : chunk) strangers += item.key % buckets != b ? 1 : 0;
+            count += chunk.size();
+        });
+        ASSERT_EQ(strangers, 0U) << "bucket " << b;
+        ASSERT_EQ(count, blocks.size(b));
+        seen += count;
+        blocks.discard(b);
+    }
+    EXPECT_EQ(seen, n);
+    EXPECT_GE(memory.discarded(), n * sizeof(std::uint32_t));
+    EXPECT_LE(memory.discarded(), memory.peak());
 }
 
 // Keeps the odd keys only.

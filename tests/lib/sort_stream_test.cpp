@@ -142,6 +142,33 @@ TEST(SortStreams, AMisleadingSampleCostsTimeOrIsRefused) {
     }
 }
 
+// From 64 MiB a thread on, buckets are given back while others are still to be written.
+TEST(SortStreams, BucketsAreDiscardedOnTheWay) {
+    constexpr std::uint32_t n = std::uint32_t{1} << 25;
+    std::vector<std::uint32_t> sorted(n, 1);
+    test::counting_memory memory;
+    const context cpu({.backend = backend::cpu, .threads = 1, .memory = &memory});
+    key_stream stream{data_type::u32, {}, n};
+    // An odd factor makes a permutation of the multiples of 128.
+    stream.read = [](std::size_t first, std::size_t count, void* into) {
+        auto* const keys = static_cast<std::uint32_t*>(into);
+        for (std::size_t i = 0; i < count; ++i) {
+            keys[i] = static_cast<std::uint32_t>(first + i) * 2654435761U << 7;
+        }
+    };
+    stream.peek = stream.read;
+    std::size_t discarded_halfway = 0;
+    stream.write = [&](std::size_t first, std::size_t count, const void* keys) {
+        std::memcpy(sorted.data() + first, keys, count * sizeof(std::uint32_t));
+        if (first < n / 2) discarded_halfway = memory.discarded();
+    };
+    ASSERT_TRUE(sort_stream(cpu, stream));
+    for (std::uint32_t i = 0; i < n; ++i) ASSERT_EQ(sorted[i], i << 7);
+    EXPECT_GE(discarded_halfway, n);       // a quarter of the bytes
+    EXPECT_GE(memory.discarded(), 3 * n);  // not the huge pages that were never filled
+    EXPECT_LE(memory.peak(), sort_stream_memory(cpu, n, sizeof(std::uint32_t), 1));
+}
+
 TEST(SortStreams, WhatAFunctionThrowsIsThrownOn) {
     for (int which = 0; which < 3; ++which) {
         stream_test<std::uint32_t> run(test::generate<std::uint32_t>(distribution::uniform, some),

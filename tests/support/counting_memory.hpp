@@ -1,11 +1,13 @@
 // Tests: a memory resource that counts, so that promises about extra memory can be held to account.
 // Invariant: live() is what was allocated and not given back; peak() its greatest value so far.
+// What is discarded is spoilt at once, so that whoever still needs it finds out.
 #pragma once
 
 #include <lookback/context.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -26,7 +28,14 @@ public:
         live_ -= bytes;
     }
 
+    void discard(void* part, std::size_t bytes) noexcept override {
+        std::memset(part, 0xa5, bytes);
+        const std::scoped_lock lock(mutex_);
+        discarded_ += bytes;
+    }
+
     std::size_t live() const { return live_; }
+    std::size_t discarded() const { return discarded_; }
     std::size_t peak() const { return peak_; }
     void reset_peak() { peak_ = live_; }
 
@@ -35,6 +44,7 @@ private:
     std::mutex mutex_;
     std::size_t live_ = 0;
     std::size_t peak_ = 0;
+    std::size_t discarded_ = 0;
 };
 
 }  // namespace lookback::test

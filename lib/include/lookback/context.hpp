@@ -17,6 +17,9 @@ public:
     virtual ~memory_resource() = default;
     virtual void* allocate(std::size_t bytes) = 0;
     virtual void deallocate(void* block, std::size_t bytes) noexcept = 0;
+    /// Told of a part of a block that stays allocated but whose contents are needed no more: its
+    /// memory may serve others until it is written again. Without an override nothing happens.
+    virtual void discard(void* /*part*/, std::size_t /*bytes*/) noexcept {}
 };
 
 struct context_options {

@@ -1,6 +1,7 @@
 // CPU backend: one stable MSD pass over memory, from n items into buckets made of blocks.
 // Invariant: a bucket's chunks, visited in order, hold its items in input order. No histogram is
 // taken first: workers fill fixed blocks of their own through small write-combining buffers.
+// Where buckets are to be discarded, blocks of neighbours lie together in huge pages.
 #pragma once
 
 #include "cpu/executor.hpp"
@@ -9,10 +10,11 @@
 #include <lookback/kernels/core/platform.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -61,14 +63,19 @@ public:
     }();
     static constexpr std::size_t line_bytes = line_items * sizeof(Item);
 
-    bucket_blocks(memory_resource& memory, std::size_t items, int workers, std::size_t buckets)
-        : shape_(items, workers, buckets),
+    bucket_blocks(memory_resource& memory, std::size_t items, int workers, std::size_t buckets,
+                  bool discarded = false)
+        : shape_(items, workers, buckets, discarded),
           workers_(static_cast<std::size_t>(workers)),
-          storage_(memory, shape_.bytes()) {}
+          memory_(&memory),
+          storage_(memory, shape_.bytes()),
+          held_(core::ceil_div(buckets, shape_.group_buckets)) {
+        for (std::size_t b = 0; b < buckets; ++b) ++held_[b / shape_.group_buckets];
+    }
 
     /// Bytes that the constructor takes from its memory resource.
     static std::size_t memory_bytes(std::size_t items, int workers, std::size_t buckets) {
-        return shape(items, workers, buckets).bytes();
+        return shape(items, workers, buckets, false).bytes();
     }
 
     /// Spreads the input; sources[w] serves worker w.
@@ -110,9 +117,24 @@ public:
         }
     }
 
+    /// The bucket's items are needed no more; any thread may say so, once a bucket. Their memory is
+    /// given back with that of the bucket's neighbours, if the constructor was told of it.
+    void discard(std::size_t bucket) {
+        const std::size_t group = bucket / shape_.group_buckets;
+        if (shape_.region_blocks == 1 || --held_[group] != 0) return;
+        for (const auto& worker : workers_) {
+            for (const std::uint32_t region : worker.regions[group]) {
+                memory_->discard(block(region), region_bytes);
+            }
+        }
+    }
+
 private:
+    static constexpr std::size_t region_bytes = std::size_t{2} << 20;  // a huge page
+    static constexpr std::uint16_t no_bucket = std::numeric_limits<std::uint16_t>::max();
+
     struct shape {
-        shape(std::size_t n, int threads, std::size_t bucket_count)
+        shape(std::size_t n, int threads, std::size_t bucket_count, bool discarded)
             : items(n),
               workers(static_cast<std::size_t>(threads)),
               buckets(bucket_count),
@@ -126,6 +148,19 @@ private:
             range_items =
                 core::ceil_div(core::ceil_div(items, workers), partition_batch) * partition_batch;
             range_blocks = core::ceil_div(range_items, block_items) + buckets;
+            if (discarded) group();
+        }
+        // Every worker has an open region a group, half empty at the end: 1/16 of all at most.
+        void group() {
+            const std::size_t block_bytes = block_items * sizeof(Item);
+            const std::size_t most = 64;
+            const std::size_t groups =
+                std::min({most, buckets, items * sizeof(Item) / 16 / (workers * region_bytes)});
+            if (groups < 4 || region_bytes % block_bytes != 0) return;
+            region_blocks = region_bytes / block_bytes;
+            group_buckets = core::ceil_div(buckets, groups);
+            range_blocks += groups * (region_blocks - 1);
+            range_blocks = core::ceil_div(range_blocks, region_blocks) * region_blocks;
         }
         std::size_t bytes() const {
             return (workers * range_blocks * block_items + workers * buckets * line_items) *
@@ -138,13 +173,22 @@ private:
         std::size_t block_items;   // a power of two, whole lines
         std::size_t range_items;   // what one worker reads
         std::size_t range_blocks;  // and may fill
+
+        std::size_t group_buckets = 1;  // neighbours that share regions
+        std::size_t region_blocks = 1;  // blocks that lie together
     };
 
     struct worker_state {
-        std::vector<std::size_t> count;           // items a bucket
-        std::vector<std::size_t> first_block;     // in blocks, by bucket
-        std::vector<std::uint32_t> blocks;        // sorted by bucket, then by input order
-        std::vector<std::uint16_t> block_bucket;  // by block of this worker, while filling
+        std::vector<std::size_t> count;                   // items a bucket
+        std::vector<std::size_t> first_block;             // in blocks, by bucket
+        std::vector<std::uint32_t> blocks;                // sorted by bucket, then by input order
+        std::vector<std::uint16_t> block_bucket;          // by block of this worker, while filling
+        std::vector<std::vector<std::uint32_t>> regions;  // their first blocks, by group
+    };
+    // Where a group's next block is.
+    struct open_region {
+        std::size_t next = 0;
+        std::size_t left = 0;
     };
 
     Item* block(std::size_t index) const {
@@ -184,11 +228,15 @@ private:
               lines_(owner.lines(w)),
               blocks_(owner.block(w * owner.shape_.range_blocks)),
               slot_(owner.shape_.buckets),
-              next_(owner.shape_.buckets, 0) {
+              next_(owner.shape_.buckets, 0),
+              open_(owner.held_.size()) {
             for (std::size_t b = 0; b < slot_.size(); ++b) {
                 slot_[b] = static_cast<std::uint32_t>(b * line_items);
             }
             state_.block_bucket.reserve(owner.shape_.range_blocks);
+            state_.regions.resize(open_.size());
+            first_block_ =
+                static_cast<std::size_t>(blocks_ - owner.block(0)) / owner.shape_.block_items;
         }
 
         void add(const Item* items, const std::uint16_t* bucket, std::size_t count) {
@@ -208,7 +256,9 @@ private:
         void finish() {
             const std::size_t block_items = owner_.shape_.block_items;
             std::vector<std::size_t> full(slot_.size(), 0);
-            for (const std::uint16_t b : state_.block_bucket) full[b] += block_items;
+            for (const std::uint16_t b : state_.block_bucket) {
+                if (b != no_bucket) full[b] += block_items;
+            }
             state_.count.resize(slot_.size());
             for (std::size_t b = 0; b < slot_.size(); ++b) {
                 const std::size_t rest = slot_[b] - b * line_items;
@@ -230,8 +280,20 @@ private:
         }
 
         std::size_t open_block(std::size_t b) {
-            next_[b] = state_.block_bucket.size() * owner_.shape_.block_items;
-            state_.block_bucket.push_back(static_cast<std::uint16_t>(b));
+            const std::size_t group = b / owner_.shape_.group_buckets;
+            open_region& open = open_[group];
+            if (open.left == 0) {
+                open = {state_.block_bucket.size(), owner_.shape_.region_blocks};
+                state_.block_bucket.resize(open.next + open.left, no_bucket);
+                if (open.left > 1) {
+                    state_.regions[group].push_back(
+                        static_cast<std::uint32_t>(first_block_ + open.next));
+                }
+            }
+            state_.block_bucket[open.next] = static_cast<std::uint16_t>(b);
+            next_[b] = open.next * owner_.shape_.block_items;
+            ++open.next;
+            --open.left;
             return next_[b];
         }
 
@@ -241,25 +303,35 @@ private:
         Item* blocks_;                     // this worker's
         std::vector<std::uint32_t> slot_;  // where in lines_ the next item goes
         std::vector<std::size_t> next_;    // where in blocks_ the next line goes
+        std::vector<open_region> open_;    // by group
+        std::size_t first_block_;          // of this worker's
     };
 
     void list_blocks(worker_state& worker, std::size_t w) const {
         worker.first_block.assign(shape_.buckets + 1, 0);
-        for (const std::uint16_t b : worker.block_bucket) ++worker.first_block[b + 1U];
+        std::size_t used = 0;
+        for (const std::uint16_t b : worker.block_bucket) {
+            if (b == no_bucket) continue;
+            ++worker.first_block[b + 1U];
+            ++used;
+        }
         for (std::size_t b = 0; b < shape_.buckets; ++b) {
             worker.first_block[b + 1] += worker.first_block[b];
         }
         std::vector<std::size_t> cursor(worker.first_block);
-        worker.blocks.resize(worker.block_bucket.size());
+        worker.blocks.resize(used);
         std::size_t index = w * shape_.range_blocks;
         for (const std::uint16_t b : worker.block_bucket) {
-            worker.blocks[cursor[b]++] = static_cast<std::uint32_t>(index++);
+            if (b != no_bucket) worker.blocks[cursor[b]++] = static_cast<std::uint32_t>(index);
+            ++index;
         }
     }
 
     shape shape_;
     std::vector<worker_state> workers_;
+    memory_resource* memory_;
     buffer<std::byte> storage_;
+    std::vector<std::atomic<std::size_t>> held_;  // buckets not discarded yet, by group
 };
 
 }  // namespace lookback::cpu

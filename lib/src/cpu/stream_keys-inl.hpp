@@ -93,7 +93,7 @@ public:
         constexpr std::size_t extra = Mapping::has_specials ? 2 : 0;
         with_specials.append_cells(extra);
         bucket_blocks<number> blocks(memory_, stream_.size, executor_.threads(),
-                                     classes.bucket_count() + extra);
+                                     classes.bucket_count() + extra, true);
         const auto facts = read_all(blocks, with_specials);
         return write_all(
             {blocks, base::lay_out(blocks, classes, {}, stream_.size), classes, facts, {}});
@@ -109,7 +109,7 @@ private:
 
     // The keys between reading and writing.
     struct partition {
-        const bucket_blocks<number>& blocks;
+        bucket_blocks<number>& blocks;
         std::vector<part> parts;
         const key_classes<bits_type>& classes;
         bucket_facts<number> facts;
@@ -225,16 +225,23 @@ private:
         return next.what == kind::zeros && done.parts[i].size != 0 ? next.size : 0;
     }
 
+    // A bucket that is finished is given back at once: the pages that its keys take in the file are
+    // as many, so both together need little more memory than either.
     void write_part(const partition& done, std::size_t i, const worker_room& own) const {
         const part& each = done.parts[i];
         // Zeros are written with the numbers that they belong to.
-        if (each.size == 0 || (i > 0 && zeros_inside(done, i - 1) != 0)) return;
+        if (i > 0 && zeros_inside(done, i - 1) != 0) return;
+        if (each.size == 0) {
+            done.blocks.discard(each.bucket);
+            return;
+        }
         if (done.as_it_comes[i]) {
             write_as_it_comes(done, i, each.begin, own);
             return;
         }
         const auto facts = base::facts_of_bucket(each.bucket, done.classes, done.facts);
         own.local->sort(done.blocks, each.bucket, each.size, facts, own.out);
+        done.blocks.discard(each.bucket);
         const std::size_t zeros = zeros_inside(done, i);
         const std::size_t below = zeros == 0 ? each.size : below_zero(own.out, each.size);
         stream_.write(each.begin, below, own.out);
@@ -274,12 +281,14 @@ private:
             }
         });
         flush();
+        done.blocks.discard(done.parts[i].bucket);
     }
 
     void write_giant(const partition& done, std::size_t i, const worker_room& own) const {
         const part& each = done.parts[i];
         buffer<bits_type> keys(memory_, each.size);
         base::copy_out(done.blocks, each.bucket, false, keys.data());
+        done.blocks.discard(each.bucket);
         wide_sort<identity>(executor_, memory_, identity{0}).sort(keys.span(), 1);
         base::restore_in_place(keys.span());
         const std::size_t zeros = zeros_inside(done, i);

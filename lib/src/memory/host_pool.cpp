@@ -7,6 +7,7 @@
 #include <string>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace lookback {
 namespace {
@@ -86,6 +87,14 @@ void host_pool::deallocate(void* block, std::size_t bytes) noexcept {
     } catch (...) {
         munmap(block, size);
     }
+}
+
+void host_pool::discard(void* part, std::size_t bytes) noexcept {
+    // Whole pages alone; if the system declines, the memory is only held longer.
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(part) + page - 1) & ~(page - 1);
+    const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(part) + bytes) & ~(page - 1);
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 void host_pool::trim() noexcept {

@@ -19,6 +19,7 @@ public:
 
     void* allocate(std::size_t bytes) override;
     void deallocate(void* block, std::size_t bytes) noexcept override;
+    void discard(void* part, std::size_t bytes) noexcept override;
     /// Gives kept blocks back to the system.
     void trim() noexcept;
 
