@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -127,7 +128,34 @@ bool finish_ordered(executor& executor, const Mapping& mapping,
     return false;
 }
 
-/// At most eight values: counts the keys that are equal to each, by whole vectors.
+/// Adds to seen[v] how many keys of [begin, end) are equal to values[v], by whole vectors. The
+/// hardware's own prefetching ends at each page, so keys a glance ahead are asked for meanwhile: 19
+/// - 23 ms in place of 28 for 2^26 keys of two values and one thread.
+template <class Bits>
+void count_values(std::span<const Bits> keys, std::size_t begin, std::size_t end,
+                  const std::vector<Bits>& values, std::span<std::size_t> seen) {
+    constexpr std::size_t block = 1024 / sizeof(Bits);
+    constexpr std::size_t line = 64 / sizeof(Bits);
+    for (; begin < end; begin += block) {
+        const std::size_t n = std::min(block, end - begin);
+        const Bits* const some = keys.data() + begin;
+        if (begin + glance_keys + block <= keys.size()) {
+            for (std::size_t i = 0; i < block; i += line) {
+                __builtin_prefetch(some + glance_keys + i, 0, 2);
+            }
+        }
+        for (std::size_t v = 0; v < values.size(); ++v) {
+            const Bits value = values[v];
+            Bits count = 0;  // of 1024 at most
+            for (std::size_t i = 0; i < n; ++i) {
+                count = static_cast<Bits>(count + Bits{some[i] == value});
+            }
+            seen[v] += count;
+        }
+    }
+}
+
+/// At most eight values: counts the keys that are equal to each.
 template <class Mapping>
 bool finish_few_values(executor& executor, const Mapping& mapping,
                        std::span<typename Mapping::bits_type> keys) {
@@ -153,22 +181,13 @@ bool finish_few_values(executor& executor, const Mapping& mapping,
     std::array<std::atomic<std::size_t>, most> total{};
     const bool known =
         holds_everywhere(executor, keys.size(), [&](std::size_t begin, std::size_t end) {
-            const bits_type* const some = keys.data() + begin;
-            std::size_t all = 0;
             std::array<std::size_t, most> seen{};
-            for (std::size_t v = 0; v < values.size(); ++v) {
-                bits_type count = 0;
-                for (std::size_t i = 0; i < end - begin; ++i) {
-                    count = static_cast<bits_type>(count + bits_type{some[i] == values[v]});
-                }
-                seen[v] = count;
-                all += seen[v];
-            }
+            count_values<bits_type>(keys, begin, end, values, seen);
             // The glance that holds_everywhere() takes first is read again by the first task.
             for (std::size_t v = 0; v < values.size(); ++v) {
                 total[v].fetch_add(seen[v], std::memory_order_relaxed);
             }
-            return all == end - begin;
+            return std::accumulate(seen.begin(), seen.end(), std::size_t{0}) == end - begin;
         });
     if (!known) return false;
     std::vector<key_count<bits_type>> runs;
