@@ -27,7 +27,8 @@ handle access_properties(const std::string& subject) {
     return access;
 }
 
-// The root group of a new file lists its columns in the order in which they were made.
+// The root group of a new file lists its columns in the order in which they were made, and has a
+// header of the newer kind, as attributes of more than 64 KiB need.
 handle file_properties(const std::string& subject) {
     handle creation =
         checked_handle(subject, cannot_write, [] { return H5Pcreate(H5P_FILE_CREATE); });
@@ -35,6 +36,8 @@ handle file_properties(const std::string& subject) {
         return H5Pset_link_creation_order(creation.id(),
                                           H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     });
+    checked(subject, cannot_write,
+            [&] { return H5Pset_attr_creation_order(creation.id(), H5P_CRT_ORDER_TRACKED); });
     return creation;
 }
 

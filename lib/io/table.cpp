@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,21 +78,20 @@ void table::open_group(const std::vector<std::string>& columns) {
     kind_ = table_kind::group;
     const std::string address = file_path() + ":" + path_;
     std::vector<std::string> known;
+    const std::set<std::string> wanted(columns.begin(), columns.end());
     for (auto& link : children(file_, path_)) {
         const bool is_column = link.kind == object_kind::dataset;
         if (is_column) known.push_back(link.name);
-        const bool chosen = columns.empty() ||
-                            std::find(columns.begin(), columns.end(), link.name) != columns.end();
+        const bool chosen = columns.empty() || wanted.contains(link.name);
         if (!is_column || !chosen) rest_.push_back(std::move(link));
     }
     if (known.empty()) {
         throw error(error_kind::invalid_argument,
                     fmt::format("{}: there is no dataset in this group", address));
     }
+    const std::set<std::string> there(known.begin(), known.end());
     for (const auto& name : columns.empty() ? known : columns) {
-        if (std::find(known.begin(), known.end(), name) == known.end()) {
-            throw_unknown_column(address, name, known);
-        }
+        if (!there.contains(name)) throw_unknown_column(address, name, known);
         datasets_.push_back(dataset::open(file_, join_path(path_, name)));
     }
     require_equal_rows(address, datasets_);
