@@ -163,7 +163,9 @@ TEST(SortStreams, BucketsAreDiscardedOnTheWay) {
         if (first < n / 2) discarded_halfway = memory.discarded();
     };
     ASSERT_TRUE(sort_stream(cpu, stream));
-    for (std::uint32_t i = 0; i < n; ++i) ASSERT_EQ(sorted[i], i << 7);
+    std::uint32_t wrong = 0;  // one comparison a key would take a sanitizer long
+    for (std::uint32_t i = 0; i < n; ++i) wrong += sorted[i] != i << 7 ? 1 : 0;
+    EXPECT_EQ(wrong, 0U);
     EXPECT_GE(discarded_halfway, n);       // a quarter of the bytes
     EXPECT_GE(memory.discarded(), 3 * n);  // not the huge pages that were never filled
     EXPECT_LE(memory.peak(), sort_stream_memory(cpu, n, sizeof(std::uint32_t), 1));
