@@ -9,14 +9,13 @@ Needs h5py and PyTables (Debian: python3-h5py, python3-tables).
 """
 
 import argparse
-import os
 import pathlib
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
+
+from process_runner import helper, measured
 
 CHUNK = 131072
 BLOCK = 32 * CHUNK
@@ -105,31 +104,13 @@ def require_equal(ours, theirs):
                     sys.exit(f"{mine.name}: rows from {first} on differ")
 
 
-def helper(*words):
-    """In a process of its own: what this one held would count as its children's memory."""
-    subprocess.run([sys.executable, __file__, *map(str, words)], check=True)
-
-
-def run(words, target, cores):
-    """Wall and processor seconds and MiB of one process."""
-    target.unlink(missing_ok=True)
-    prefix = ["taskset", "-c", cores] if cores else []
-    start = time.perf_counter()
-    process = subprocess.Popen(prefix + words)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    if status != 0:
-        sys.exit(f"{' '.join(words)}: ended with {status}")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
-
-
 def measure(title, words, peer, cores, rounds):
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(run(*words, cores))
-        theirs.append(run(*peer, cores))
+        ours.append(measured(*words, cores))
+        theirs.append(measured(*peer, cores))
         if len(ours) == 1:
-            helper("compare", words[1], peer[1])
+            helper(__file__, "compare", words[1], peer[1])
     (wall, cpu, memory), (peer_wall, peer_cpu, peer_memory) = (
         [statistics.median(column) for column in zip(*each)] for each in (ours, theirs))
     print(f"| {title} | {wall:.2f} | {cpu:.2f} | {memory:.0f} | {peer_wall:.2f} | {peer_cpu:.2f} | {peer_memory:.0f} | "
@@ -157,7 +138,7 @@ def main():
                 continue
             source = inputs / f"{name}-{wanted.rows}.h5"
             if not source.exists():
-                helper("make", name, source, wanted.rows)
+                helper(__file__, "make", name, source, wanted.rows)
             target, other = scratch / "ours.h5", scratch / "peer.h5"
             measure(title, ([wanted.h5select, f"{source}:/events", "--where", WHERE, "-o", str(target)], target),
                     ([sys.executable, __file__, name, str(source), str(other)], other), wanted.cores, wanted.rounds)

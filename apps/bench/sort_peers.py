@@ -13,7 +13,6 @@ import concurrent.futures
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +20,8 @@ import zlib
 
 import h5py
 import numpy as np
+
+from process_runner import helper, measured
 
 CHUNK = 262144
 COLUMNS = {"time": "u8", "energy": "f8", "charge": "f8", "channel": "u4", "gain": "f4"}
@@ -114,14 +115,11 @@ def require_equal(ours, theirs):
 
 
 def run_h5sort(program, backend, source, target, report):
-    pathlib.Path(target).unlink(missing_ok=True)
     path = f"{source}:/x" if "dataset" in str(source) else f"{source}:/t"
     words = [program, path, "-o", target, "--backend", backend, "--json", report, "--progress", "off"]
     if path.endswith("/t"):
         words += ["-k", "time"]
-    start = time.perf_counter()
-    subprocess.run([str(word) for word in words], check=True)
-    seconds = time.perf_counter() - start
+    seconds = measured(words, target).wall
     stages = {stage["name"]: stage["seconds"] for stage in json.loads(pathlib.Path(report).read_text())["stages"]}
     return seconds, stages
 
@@ -154,9 +152,7 @@ def main():
                         for name, kind in COLUMNS.items():
                             make(file.require_group("t"), name, kind, int(gib * 2**24) // CHUNK * CHUNK, gzip)
                 other = scratch / "peer.h5"
-                told = subprocess.run([sys.executable, __file__, "peer", str(source), str(other)], check=True,
-                                      capture_output=True, text=True).stdout
-                peers = json.loads(told)
+                peers = json.loads(helper(__file__, "peer", source, other))
                 io = peers["read"] + peers["write"]
                 numpy_s, cupy_s = io + peers["numpy"], io + peers.get("cupy", float("nan"))
                 for backend in wanted.backends.split(","):
