@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cpu/executor.hpp"
+#include "cpu/stream_lines.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/kernels/core/platform.hpp>
@@ -19,34 +20,10 @@
 #include <type_traits>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace lookback::cpu {
 
 /// Items that a Source hands over at a time.
 inline constexpr std::size_t partition_batch = 128;
-
-/// Copies whole cache lines past the caches; both sides are aligned to 64 bytes.
-template <std::size_t Bytes>
-inline void stream_lines(void* to, const void* from) {
-    static_assert(Bytes % 64 == 0);
-#if defined(__SSE2__)
-    auto* out = static_cast<__m128i*>(to);
-    const auto* in = static_cast<const __m128i*>(from);
-    for (std::size_t i = 0; i < Bytes / 16; ++i) _mm_stream_si128(out + i, _mm_load_si128(in + i));
-#else
-    std::memcpy(to, from, Bytes);
-#endif
-}
-
-/// Orders streamed lines before whatever tells another thread that they are there.
-inline void stream_fence() {
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
 
 /// A Source gives items [first, first + count) of the input, count <= partition_batch, with the
 /// bucket of each: load(first, count, items, bucket). It may drop some and return how many are
