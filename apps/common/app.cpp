@@ -11,6 +11,7 @@
 #include <new>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 namespace lookback::apps {
 namespace {
@@ -38,6 +39,14 @@ void set_signals() {
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
+// Every input of a merge stays open; the default of 1024 files is for programs that use select().
+void allow_many_files() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int fail(const app_description& app, std::string_view message) {
     const std::string line = fmt::format("{}: error: {}\n", app.name, one_line(message));
     std::fwrite(line.data(), 1, line.size(), stderr);
@@ -57,6 +66,7 @@ std::string one_line(std::string_view message) {
 
 int run_app(const app_description& app, int argc, const char* const* argv, const app_body& body) {
     set_signals();
+    allow_many_files();
     try {
         const command_line line = parse_command_line(app, argc, argv);
         if (line.flag("help")) {

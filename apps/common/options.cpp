@@ -278,8 +278,12 @@ void refuse_pair(const command_line& line, const char* first, const char* second
 std::vector<std::string> split_names(std::string_view option, std::string_view text) {
     std::vector<std::string> names(1);
     bool quoted = false;
-    for (const char letter : text) {
-        if (letter == '"') {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char letter = text[at];
+        if (letter == '"' && quoted && at + 1 < text.size() && text[at + 1] == '"') {
+            names.back().push_back('"');  // a quote inside stands twice
+            ++at;
+        } else if (letter == '"') {
             quoted = !quoted;
         } else if (letter == ',' && !quoted) {
             names.emplace_back();

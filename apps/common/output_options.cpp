@@ -14,14 +14,17 @@ namespace lookback::apps {
 namespace {
 
 // Files that may not exist yet.
-bool is_same_file(const std::string& a, const std::string& b) {
-    namespace fs = std::filesystem;
+// Of a name that begins at no folder, weakly_canonical() leaves a file that is not there as it is.
+std::filesystem::path whole_path(const std::string& file) {
     std::error_code failure;
-    return !a.empty() && !b.empty() &&
-           fs::weakly_canonical(a, failure) == fs::weakly_canonical(b, failure);
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(file, failure), failure);
 }
 
 }  // namespace
+
+bool same_file(const std::string& a, const std::string& b) {
+    return !a.empty() && !b.empty() && whole_path(a) == whole_path(b);
+}
 
 void add_output_options(boost::program_options::options_description& options) {
     auto add = options.add_options();
@@ -37,7 +40,7 @@ void add_output_options(boost::program_options::options_description& options) {
 output_request read_output_options(const command_line& line) {
     output_request wanted;
     if (line.has("output")) wanted.target = parse_address(line.text("output"));
-    if (is_same_file(line.common.json, wanted.target.file)) {
+    if (same_file(line.common.json, wanted.target.file)) {
         throw error(error_kind::invalid_argument,
                     fmt::format("'{}' is both the output and the report; choose another name for "
                                 "--json",

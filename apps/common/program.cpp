@@ -34,6 +34,7 @@ struct operand {
     value_type type = value_type::boolean;  // of the register
     int place = -1;                         // the register
     integer_range range = {};               // of a whole number
+    std::optional<std::size_t> input = {};  // a column as it is
     program_constant value = {};            // of a constant
 
     bool numeric() const { return is == nature::whole || is == nature::truth; }
@@ -249,8 +250,10 @@ private:
         }
         const program_input& found = out_.inputs[at];
         const auto load = [&](nature is, value_type type) {
-            return in_place(is, type, emit({.op = opcode::load, .type = type, .input = at}, type),
-                            tree.column);
+            operand result = in_place(
+                is, type, emit({.op = opcode::load, .type = type, .input = at}, type), tree.column);
+            result.input = at;
+            return result;
         };
         if (found.is_text) return load(nature::text, value_type::text);
         if (found.is_truth) return load(nature::truth, value_type::boolean);
@@ -467,7 +470,29 @@ private:
         }
     }
 
-    operand compare(expression_operator op, const operand& left, const operand& right) {
+    /// Text as the column that it meets has it: the value of an enum's name, without padding.
+    operand as_met(const operand& part, const operand& other) const {
+        if (part.is != nature::text || !part.constant || !other.input) return part;
+        const program_input& column = out_.inputs[*other.input];
+        operand result = part;
+        if (column.is_text) {
+            std::string& text = result.value.text;
+            while (column.space_padded && text.ends_with(' ')) text.pop_back();
+            return result;
+        }
+        if (column.names.empty()) return part;
+        std::string known;
+        for (const auto& [name, value] : column.names) {
+            if (name == part.value.text) return constant_whole(value, part.column);
+            known += (known.empty() ? "" : ", ") + name;
+        }
+        refuse_expression(part.column, fmt::format("'{}' is no value of {}, which has {}",
+                                                   part.value.text, column.name, known));
+    }
+
+    operand compare(expression_operator op, const operand& given_left, const operand& given_right) {
+        const operand left = as_met(given_left, given_right);
+        const operand right = as_met(given_right, given_left);
         if ((left.is == nature::text) != (right.is == nature::text)) {
             const operand& other = left.is == nature::text ? right : left;
             refuse_expression(other.column,

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lookback::apps {
@@ -47,6 +48,8 @@ struct program_input {
     bool is_text = false;
     bool is_truth = false;
     data_type number = data_type::u8;
+    bool space_padded = false;  ///< blanks at the end of text do not count
+    std::vector<std::pair<std::string, int128>> names = {};  ///< of an enum's values
 };
 
 struct program {
@@ -62,10 +65,11 @@ using find_input = std::function<program_input(const std::string& name, std::siz
 
 /// Throws error{invalid_argument} for what has no meaning, with its column in the text.
 ///
-/// Booleans count as 0 and 1 in arithmetic; integers other than 0 are true where a condition is
-/// wanted. Constants take the type of the column that they meet, unless that would make them
-/// infinite; f16 and f32 are computed as such, mixed types as f64; / divides as real numbers do.
-/// Integers are compared with reals exactly. NaN fails every comparison but !=.
+/// Text that meets an enum is one of its names. Booleans count as 0 and 1 in arithmetic; integers
+/// other than 0 are true where a condition is wanted. Constants take the type of the column that
+/// they meet, unless that would make them infinite; f16 and f32 are computed as such, mixed types
+/// as f64; / divides as real numbers do. Integers are compared with reals exactly. NaN fails every
+/// comparison but !=.
 program compile(const expression& tree, const find_input& find);
 
 }  // namespace lookback::apps

@@ -21,11 +21,19 @@
 namespace lookback::apps {
 namespace {
 
-// A device or a pipe (/dev/stderr, a process substitution) is written to, not replaced.
+// A device, a pipe, or what a link leads to (/dev/stdout, whatever it is, a process substitution)
+// is written to, not replaced.
 bool is_written_in_place(const std::string& file) {
     std::error_code ignored;
-    return std::filesystem::exists(file, ignored) &&
-           !std::filesystem::is_regular_file(file, ignored);
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored)) ||
+           (std::filesystem::exists(file, ignored) &&
+            !std::filesystem::is_regular_file(file, ignored));
+}
+
+// Names of open files: what they hold already, as with >> report, stays.
+bool is_descriptor(const std::string& file) {
+    return file.starts_with("/dev/std") || file.starts_with("/dev/fd/") ||
+           file.starts_with("/proc/self/fd/");
 }
 
 // A new file's name, cut where the marks would make it too long.
@@ -49,6 +57,15 @@ bool is_hdf5(const std::string& file) {
         fmt::format("cannot write '{}': {}; give a place that can be written", file, reason));
 }
 
+void refuse_hdf5(const std::string& file) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored) || !is_hdf5(file)) return;
+    throw error(error_kind::invalid_argument,
+                fmt::format("the report would replace the HDF5 file '{}'; choose another name for "
+                            "--json",
+                            file));
+}
+
 }  // namespace
 
 void require_report_file(const std::string& file) {
@@ -56,7 +73,9 @@ void require_report_file(const std::string& file) {
     std::error_code ignored;
     if (std::filesystem::is_directory(file, ignored)) refuse_report(file, "this is a folder");
     if (is_written_in_place(file)) {
-        if (access(file.c_str(), W_OK) != 0) refuse_report(file, std::strerror(errno));
+        const bool there = std::filesystem::exists(file, ignored);
+        if (there && access(file.c_str(), W_OK) != 0) refuse_report(file, std::strerror(errno));
+        if (there) refuse_hdf5(file);
         return;
     }
     const std::string beside = name_beside(file);
@@ -64,12 +83,7 @@ void require_report_file(const std::string& file) {
     if (made < 0) refuse_report(file, std::strerror(errno));
     close(made);
     std::remove(beside.c_str());
-    if (is_hdf5(file)) {
-        throw error(error_kind::invalid_argument,
-                    fmt::format("the report would replace the HDF5 file '{}'; choose another name "
-                                "for --json",
-                                file));
-    }
+    refuse_hdf5(file);
 }
 
 nlohmann::ordered_json to_json(const report& told, const stages& timed, double seconds) {
@@ -114,7 +128,8 @@ void write_text(const std::string& file, const std::string& text) {
     }
     const bool in_place = is_written_in_place(file);
     const std::string beside = in_place ? file : name_beside(file);
-    std::ofstream stream(beside, std::ios::binary);
+    const auto mode = is_descriptor(file) ? std::ios::app : std::ios::trunc;
+    std::ofstream stream(beside, std::ios::binary | mode);
     stream << text;
     stream.close();
     if (!stream || (!in_place && std::rename(beside.c_str(), file.c_str()) != 0)) {

@@ -66,6 +66,10 @@ std::int64_t parse_count(std::string_view option, std::string_view text, std::in
     std::int64_t count = 0;
     const char* const end = text.data() + text.size();
     const auto [rest, failure] = std::from_chars(text.data(), end, count);
+    if (failure == std::errc::result_out_of_range && rest == end) {
+        throw error(error_kind::invalid_argument,
+                    fmt::format("option '{}': '{}' does not fit 63 bits", option, text));
+    }
     if (failure != std::errc() || rest != end || count < least) {
         throw error(error_kind::invalid_argument,
                     fmt::format("option '{}': '{}' is not a whole number of at least {}", option,

@@ -30,7 +30,8 @@ template <class T>
 std::optional<T> parse_init(const std::string& text) {
     if (text.empty()) return std::nullopt;
     T value{};
-    const char* const begin = text.data() + (text.front() == '+' ? 1 : 0);
+    const bool plus = text.starts_with('+') && !text.starts_with("+-");
+    const char* const begin = text.data() + (plus ? 1 : 0);
     const char* const end = text.data() + text.size();
     const auto [rest, failure] = std::from_chars(begin, end, value);
     if (failure != std::errc() || rest != end) {

@@ -16,12 +16,6 @@
 namespace lookback::apps::h5select {
 namespace {
 
-bool same_file(const std::string& a, const std::string& b) {
-    std::error_code ignored;
-    return std::filesystem::weakly_canonical(a, ignored) ==
-           std::filesystem::weakly_canonical(b, ignored);
-}
-
 /// The output file, and the one of --rest, which may be the same.
 class outputs {
 public:

@@ -10,6 +10,7 @@
 #include <lookback/error.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,6 +25,21 @@ namespace {
 bool is_text(const io::element_type& type) {
     return type.kind == io::element_kind::fixed_string ||
            type.kind == io::element_kind::variable_string;
+}
+
+// The names of an enum's values, which stand for them in conditions.
+std::vector<std::pair<std::string, int128>> names_of(const io::element_type& type) {
+    std::vector<std::pair<std::string, int128>> names;
+    const bool has_names =
+        type.kind == io::element_kind::enumeration || type.kind == io::element_kind::boolean;
+    if (!has_names || !type.key) return names;
+    for (io::enum_value& value : io::enum_values(type)) {
+        const bool is_signed = *type.key <= data_type::i64;
+        names.emplace_back(
+            std::move(value.name),
+            is_signed ? int128{static_cast<std::int64_t>(value.bits)} : int128{value.bits});
+    }
+    return names;
 }
 
 class planner {
@@ -103,8 +119,12 @@ private:
                     ? ""
                     : fmt::format("; name a field: {}.{}", name, type.fields.front().name)));
         }
-        program_input input{name, is_text(type), type.kind == io::element_kind::boolean,
-                            type.key.value_or(data_type::u8)};
+        program_input input{name,
+                            is_text(type),
+                            type.kind == io::element_kind::boolean,
+                            type.key.value_or(data_type::u8),
+                            type.space_padded,
+                            names_of(type)};
         plan_.columns.push_back(column_of(found));
         return input;
     }
@@ -123,7 +143,8 @@ private:
         }
         const io::element_kind kind = mask.type().kind;
         const bool whole = kind == io::element_kind::integer || kind == io::element_kind::boolean ||
-                           kind == io::element_kind::enumeration;
+                           kind == io::element_kind::enumeration ||
+                           kind == io::element_kind::bit_field;
         if (!whole || !mask.type().key || mask.row_items() != 1) {
             refuse(fmt::format("{} is {}; a mask is one row of booleans or integers",
                                mask.address(), mask.description()));
@@ -153,7 +174,7 @@ void set_output_paths(plan& planned, const request& wanted) {
     }
     if (wanted.rest) {
         planned.rest_path = output_path_of(wanted.input, planned.input, *wanted.rest);
-        if (wanted.rest->file == wanted.output.target.file &&
+        if (same_file(wanted.rest->file, wanted.output.target.file) &&
             planned.rest_path == planned.output_path) {
             refuse(fmt::format("option '--rest': {} is the output itself; give another path",
                                wanted.rest->text()));

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,7 +100,12 @@ row_slice parse_slice(std::string_view text) {
             std::int64_t number = 0;
             const auto [rest, failure] =
                 std::from_chars(part.data(), part.data() + part.size(), number);
-            if (failure != std::errc() || rest != part.data() + part.size()) bad();
+            const bool beyond = failure == std::errc::result_out_of_range;
+            if ((failure != std::errc() && !beyond) || rest != part.data() + part.size()) bad();
+            // Bounds outside are cut, however far.
+            if (beyond)
+                number = part.front() == '-' ? std::numeric_limits<std::int64_t>::min()
+                                             : std::numeric_limits<std::int64_t>::max();
             parts.emplace_back(number);
         }
         if (more) left.remove_prefix(colon + 1);

@@ -37,6 +37,12 @@ void require_alike(const io::table& first, const io::table& other) {
             a[c].shape().dims.begin() + !a[c].shape().dims.empty(), a[c].shape().dims.end(),
             b[c].shape().dims.begin() + !b[c].shape().dims.empty(), b[c].shape().dims.end());
         const bool same_type = io::same_type(a[c].type(), b[c].type());
+        if (a[c].type().has_references && !same_file(first.file_path(), other.file_path())) {
+            refuse(
+                fmt::format("{} holds references to objects of its own file; merge tables of one "
+                            "file, or leave the column out with --columns",
+                            b[c].address()));
+        }
         if (same_type && same_shape) continue;
         if (!same_type && a[c].type().name() == b[c].type().name()) {
             refuse(

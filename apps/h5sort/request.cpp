@@ -60,6 +60,11 @@ bool strip_suffix(std::string_view& text, std::string_view suffix) {
     return true;
 }
 
+// One name in double quotes, as in the other options: "odd:name":desc.
+bool is_quoted(std::string_view text) {
+    return text.size() > 2 && text.starts_with('"') && text.ends_with('"');
+}
+
 void refuse_contradictions(const command_line& line) {
     for (const char* check : {"check", "check-quiet"}) {
         for (const char* other : {"output", "index", "head", "merge"}) {
@@ -131,7 +136,7 @@ key_request parse_key(std::string_view text, bool reverse) {
             break;
         }
     }
-    key.name = text;
+    key.name = is_quoted(text) ? split_names("--key", text).front() : std::string(text);
     key.order = {descending.value_or(reverse), nan_first.value_or(false)};
     return key;
 }

@@ -3,8 +3,6 @@
 #include "io/element_type.hpp"
 #include "io/hdf5_call.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
 namespace lookback::io {
@@ -103,70 +101,6 @@ private:
     bool loaded_ = false;
 };
 
-/// Rewrites the object references in a value to point into another file.
-class reference_mover {
-public:
-    reference_mover(const handle& source, const handle& target, const path_change& change)
-        : source_(source), target_(target), change_(change) {}
-
-    // False where a reference cannot follow.
-    bool move(hid_t type, std::byte* item) const {
-        switch (H5Tget_class(type)) {
-            case H5T_REFERENCE:
-                return H5Tequal(type, H5T_STD_REF_OBJ) > 0 && move_reference(item);
-            case H5T_COMPOUND:
-                return move_members(type, item);
-            case H5T_ARRAY: {
-                const handle base(H5Tget_super(type));
-                const std::size_t bytes = H5Tget_size(base.id());
-                return move_sequence(base.id(), item, H5Tget_size(type) / bytes);
-            }
-            case H5T_VLEN: {
-                const handle base(H5Tget_super(type));
-                hvl_t sequence;
-                std::memcpy(&sequence, item, sizeof(sequence));
-                return move_sequence(base.id(), static_cast<std::byte*>(sequence.p), sequence.len);
-            }
-            default:
-                return true;
-        }
-    }
-
-    bool move_sequence(hid_t type, std::byte* items, std::size_t count) const {
-        const std::size_t bytes = H5Tget_size(type);
-        for (std::size_t i = 0; i < count; ++i) {
-            if (!move(type, items + i * bytes)) return false;
-        }
-        return true;
-    }
-
-private:
-    bool move_members(hid_t type, std::byte* item) const {
-        const int members = H5Tget_nmembers(type);
-        for (unsigned m = 0; m < static_cast<unsigned>(members); ++m) {
-            const handle member(H5Tget_member_type(type, m));
-            if (!move(member.id(), item + H5Tget_member_offset(type, m))) return false;
-        }
-        return true;
-    }
-
-    bool move_reference(std::byte* item) const {
-        hobj_ref_t reference = 0;
-        std::memcpy(&reference, item, sizeof(reference));
-        if (reference == 0) return true;  // a null reference
-        std::string name(static_cast<std::size_t>(std::max<ssize_t>(
-                             0, H5Rget_name(source_.id(), H5R_OBJECT, item, nullptr, 0))),
-                         '\0');
-        if (name.empty()) return false;
-        H5Rget_name(source_.id(), H5R_OBJECT, item, name.data(), name.size() + 1);
-        return H5Rcreate(item, target_.id(), change_(name).c_str(), H5R_OBJECT, -1) >= 0;
-    }
-
-    const handle& source_;
-    const handle& target_;
-    const path_change& change_;
-};
-
 // What an object header holds at most, less room for the attribute's name and type.
 constexpr hsize_t largest_plain_attribute = 60000;
 
@@ -212,49 +146,35 @@ void defer_references(const std::string& subject, const handle& source, const ha
     }
 }
 
-bool copy_reference_items(const std::string& subject, const handle& source, const handle& target,
-                          const handle& target_file, const path_change& change) {
-    const auto lock = library_lock();
-    const element_type type = describe_type(
-        checked_handle(subject, cannot_copy, [&] { return H5Dget_type(source.id()); }));
-    const handle space =
-        checked_handle(subject, cannot_copy, [&] { return H5Dget_space(source.id()); });
-    const auto items = static_cast<std::uint64_t>(
-        checked(subject, cannot_copy, [&] { return H5Sget_simple_extent_npoints(space.id()); }));
-    if (items == 0) return true;
-    std::vector<std::byte> bytes(items * type.bytes);
-    checked(subject, cannot_copy, [&] {
-        return H5Dread(source.id(), type.type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
-    });
-    const bool moved = reference_mover(source, target_file, change)
-                           .move_sequence(type.type.id(), bytes.data(), items);
-    take_error_lines();
-    if (moved) {
-        checked(subject, cannot_copy, [&] {
-            return H5Dwrite(target.id(), type.type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                            bytes.data());
-        });
-    }
-    if (type.has_pointers) {
-        H5Dvlen_reclaim(type.type.id(), space.id(), H5P_DEFAULT, bytes.data());
-    }
-    return moved;
-}
-
 bool copy_references(const std::string& subject, const pending_attribute& attribute,
-                     const handle& target_file, const path_change& change) {
+                     const handle& target_file, reference_mover& mover) {
     const auto lock = library_lock();
     attribute_value value(subject, attribute.source_object, attribute.name);
     value.load(subject);
-    const bool moved = reference_mover(attribute.source_object, target_file, change)
-                           .move_sequence(value.type().type.id(), value.data(), value.items());
-    take_error_lines();
-    if (!moved) return false;
+    if (mover.move(value.type().type.id(), value.data(), value.items()) > 0) return false;
     const handle target = checked_handle(subject, cannot_copy, [&] {
         return H5Oopen(target_file.id(), attribute.target_path.c_str(), H5P_DEFAULT);
     });
     value.store(subject, target, attribute.name);
     return true;
+}
+
+void update_references(const std::string& subject, const handle& object,
+                       const reference_visitor& visit) {
+    const auto lock = library_lock();
+    for (const auto& name : attribute_names(subject, object)) {
+        const handle attribute = checked_handle(
+            subject, cannot_copy, [&] { return H5Aopen(object.id(), name.c_str(), H5P_DEFAULT); });
+        const handle type =
+            checked_handle(subject, cannot_copy, [&] { return H5Aget_type(attribute.id()); });
+        if (!may_refer(type)) continue;
+        attribute_value value(subject, object, name);
+        value.load(subject);
+        const hid_t items = value.type().type.id();
+        if (visit_references(items, value.data(), value.items(), visit) == 0) continue;
+        checked(subject, "cannot update an attribute",
+                [&] { return H5Awrite(value.id().id(), items, value.data()); });
+    }
 }
 
 void update_row_count(const std::string& subject, const handle& dataset, std::uint64_t rows) {

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "io/handle.hpp"
+#include "io/reference_mover.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,9 +18,6 @@ struct pending_attribute {
     std::string name;
     std::string target_path;
 };
-
-/// The path in the target file of what has another path in the source's.
-using path_change = std::function<std::string(const std::string&)>;
 
 /// Prepares the properties of an object to be for attributes of more than 64 KiB, where the source
 /// has such.
@@ -37,14 +34,15 @@ std::vector<pending_attribute> copy_attributes(const std::string& subject, const
 void defer_references(const std::string& subject, const handle& source, const handle& target,
                       const std::string& target_path, std::vector<pending_attribute>& pending);
 
-/// Copies an attribute with references, each made to point to the same object in `target_file`.
-/// Returns false, and copies nothing, where one points to nothing there or is no object reference.
+/// Copies an attribute with references, moved into `target_file`. Returns false, and copies
+/// nothing, where one of them is lost.
 bool copy_references(const std::string& subject, const pending_attribute& attribute,
-                     const handle& target_file, const path_change& change);
+                     const handle& target_file, reference_mover& mover);
 
-/// The same for the items of a dataset, whose copy is there; all of them are held in memory.
-bool copy_reference_items(const std::string& subject, const handle& source, const handle& target,
-                          const handle& target_file, const path_change& change);
+/// Calls `visit` for the references in an object's attributes, and stores what it changes: where it
+/// returns true.
+void update_references(const std::string& subject, const handle& object,
+                       const reference_visitor& visit);
 
 /// PyTables keeps the number of rows of a table as attribute NROWS too; sets it where it is.
 void update_row_count(const std::string& subject, const handle& dataset, std::uint64_t rows);

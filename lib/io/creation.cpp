@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <fmt/format.h>
+
 namespace lookback::io {
 namespace {
 
@@ -174,14 +176,21 @@ handle file_type(data_type type) {
 creation creation_like(const std::string& subject, const dataset& source, std::uint64_t rows,
                        const storage_options& storage) {
     const io::shape shape = resized(source.shape(), rows);
-    const std::vector<filter>& filters = storage.filters ? *storage.filters : source.filters();
+    const auto [lossless, lost] = without_loss(source.filters(), storage.type.has_value());
+    const std::vector<filter>& filters = storage.filters ? *storage.filters : lossless;
     const std::size_t item_bytes = storage.type ? size_of(*storage.type) : source.type().bytes;
     const extents chunk =
         chunk_for(shape, source.chunk(), storage.filters && !filters.empty(), item_bytes, storage);
     creation result;
     result.properties = copied_properties(subject, source, storage.type.has_value());
-    if (chunk.empty() || storage.filters) {
+    if (chunk.empty() || storage.filters || !lost.empty()) {
         set_filters(subject, result.properties, chunk.empty() ? std::vector<filter>() : filters);
+    }
+    if (!storage.filters && !lost.empty()) {
+        result.notice = fmt::format(
+            "{}: stored by lossless filters, since {} would change values "
+            "again; -f asks for others",
+            subject, lost);
     }
     if (!chunk.empty()) require_filters(subject, filters, true);
     const bool compact = source.layout() == layout::compact &&

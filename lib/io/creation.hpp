@@ -13,6 +13,7 @@ namespace lookback::io {
 struct creation {
     handle properties;
     handle space;
+    std::string notice;  ///< a filter of the source that is not taken over, for the user
 };
 
 /// The type of new datasets in the file: IEEE and two's complement, little-endian.

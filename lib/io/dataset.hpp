@@ -75,6 +75,7 @@ public:
 
 private:
     friend class output_file;
+    friend class reference_book;
     static dataset describe(handle id, std::string file_path, std::string path);
 
     std::string file_path_;

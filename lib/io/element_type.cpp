@@ -2,8 +2,10 @@
 
 #include "io/hdf5_call.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -41,6 +43,19 @@ void describe_integer(hid_t type, element_type& out) {
     out.exact = std::has_single_bit(out.bytes) && H5Tget_precision(type) == out.bytes * 8 &&
                 (out.bytes == 1 || is_byte_order(order));
     out.swapped = out.exact && out.bytes > 1 && !is_machine_order(order);
+}
+
+// HDF5 converts no bit field to a number, so that only those that fill their bytes are keys.
+void describe_bit_field(hid_t type, element_type& out) {
+    constexpr std::array keys = {data_type::u8, data_type::u16, data_type::u32, data_type::u64};
+    out.kind = element_kind::bit_field;
+    const auto lock = library_lock();
+    const H5T_order_t order = H5Tget_order(type);
+    out.exact = out.bytes <= 8 && std::has_single_bit(out.bytes) &&
+                H5Tget_precision(type) == out.bytes * 8 && (out.bytes == 1 || is_byte_order(order));
+    if (!out.exact) return;
+    out.key = keys[static_cast<std::size_t>(std::countr_zero(out.bytes & 15))];
+    out.swapped = out.bytes > 1 && !is_machine_order(order);
 }
 
 struct float_format {
@@ -143,6 +158,22 @@ void describe_container(hid_t type, H5T_class_t type_class, element_type& out) {
     out.fields.push_back({"", 0, std::move(base)});
 }
 
+std::string bytes_text(std::size_t bytes) {
+    return bytes == 1 ? "1 byte" : fmt::format("{} bytes", bytes);
+}
+
+std::string_view other_name(hid_t type) {
+    const auto lock = library_lock();
+    switch (H5Tget_class(type)) {
+        case H5T_VLEN:
+            return "variable-length item";
+        case H5T_TIME:
+            return "time";
+        default:
+            return "opaque item";
+    }
+}
+
 }  // namespace
 
 element_type describe_type(const handle& type) {
@@ -174,6 +205,9 @@ element_type describe_type(const handle& type) {
                 out.space_padded = padding == H5T_STR_SPACEPAD;
             }
             break;
+        case H5T_BITFIELD:
+            describe_bit_field(type.id(), out);
+            break;
         case H5T_ENUM:
             describe_enum(type.id(), out);
             break;
@@ -192,6 +226,27 @@ element_type describe_type(const handle& type) {
             break;
     }
     return out;
+}
+
+std::vector<enum_value> enum_values(const element_type& type) {
+    const hid_t id = type.type.id();
+    const handle base = checked_handle(type_subject, cannot_read, [&] { return H5Tget_super(id); });
+    const int members = checked(type_subject, cannot_read, [&] { return H5Tget_nmembers(id); });
+    const bool is_signed = type.key && *type.key <= data_type::i64;
+    std::vector<enum_value> values;
+    for (unsigned member = 0; member < static_cast<unsigned>(members); ++member) {
+        enum_value value{member_name(id, member), 0};
+        std::vector<std::byte> bytes(std::max(type.bytes, sizeof(value.bits)));
+        checked(type_subject, cannot_read,
+                [&] { return H5Tget_member_value(id, member, bytes.data()); });
+        checked(type_subject, cannot_read, [&] {
+            return H5Tconvert(base.id(), is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, 1,
+                              bytes.data(), nullptr, H5P_DEFAULT);
+        });
+        std::memcpy(&value.bits, bytes.data(), sizeof(value.bits));
+        values.push_back(std::move(value));
+    }
+    return values;
 }
 
 bool same_type(const element_type& a, const element_type& b) {
@@ -216,22 +271,22 @@ std::string element_type::name() const {
     switch (kind) {
         case element_kind::integer:
         case element_kind::floating:
-            return exact && key
-                       ? fmt::format("{}{}", name_of(*key), order)
-                       : fmt::format("{} of {} bytes in another format",
-                                     kind == element_kind::integer ? "integer" : "float", bytes);
+            return exact && key ? fmt::format("{}{}", name_of(*key), order)
+                                : fmt::format("{} of {} in another format",
+                                              kind == element_kind::integer ? "integer" : "float",
+                                              bytes_text(bytes));
         case element_kind::boolean:
             return "bool";
         case element_kind::enumeration:
             return key ? fmt::format("enum of {}{}", name_of(*key), order) : "enum";
         case element_kind::fixed_string:
-            return fmt::format("string of {} bytes", bytes);
+            return fmt::format("string of {}", bytes_text(bytes));
         case element_kind::variable_string:
             return "variable-length string";
         case element_kind::complex:
-            return fmt::format("complex of {} bytes", bytes);
+            return fmt::format("complex of {}", bytes_text(bytes));
         case element_kind::compound: {
-            std::string text = fmt::format("compound of {} bytes {{", bytes);
+            std::string text = fmt::format("compound of {} {{", bytes_text(bytes));
             for (const auto& field : fields) {
                 text +=
                     (&field != fields.data() ? ", " : "") + field.name + ": " + field.type.name();
@@ -242,11 +297,12 @@ std::string element_type::name() const {
             return fmt::format("array of {} {}", elements, fields.front().type.name());
         case element_kind::reference:
             return "reference";
+        case element_kind::bit_field:
+            return fmt::format("bit field of {}{}", bytes_text(bytes), order);
         case element_kind::other:
             break;
     }
-    return fmt::format("{} of {} bytes", has_pointers ? "variable-length item" : "opaque item",
-                       bytes);
+    return fmt::format("{} of {}", other_name(type.id()), bytes_text(bytes));
 }
 
 }  // namespace lookback::io

@@ -19,13 +19,14 @@ enum class element_kind {
     floating,
     boolean,      ///< h5py's bool: enum of int8 {FALSE, TRUE}
     enumeration,  ///< any other enum
+    bit_field,    ///< compared as an unsigned integer; PyTables' and pandas' bool is one of 8 bits
     fixed_string,
     variable_string,
     complex,  ///< h5py's complex: compound {r, i}
     compound,
     array,  ///< a fixed number of items of one type
     reference,
-    other,  ///< opaque, bit field, time, variable-length sequence
+    other,  ///< opaque, time, variable-length sequence
 };
 
 /// How an item lies in memory.
@@ -39,7 +40,7 @@ struct field;
 struct element_type {
     element_kind kind = element_kind::other;
     std::size_t bytes = 0;         ///< of an item in memory, in stored form
-    std::optional<data_type> key;  ///< integers, floats and enums that Lookback can compare
+    std::optional<data_type> key;  ///< numbers, enums and bit fields that Lookback can compare
     bool swapped = false;          ///< with a key: the file's order is not the machine's
     bool exact = false;            ///< with a key: the stored bits are the key's, but for order
     bool has_pointers = false;     ///< variable-length data inside: reclaim after reading
@@ -67,6 +68,14 @@ struct field {
 /// True where items of both types mean the same, byte for byte: also places of members, names and
 /// values of enums, padding of strings.
 bool same_type(const element_type& a, const element_type& b);
+
+/// One value of an enum: `bits` is its two's complement in 64 bits.
+struct enum_value {
+    std::string name;
+    std::uint64_t bits = 0;
+};
+/// The values of an enum (or bool) with a key, in the type's order. Throws error{io_error}.
+std::vector<enum_value> enum_values(const element_type& type);
 
 /// Describes an HDF5 datatype. Throws error{io_error}.
 element_type describe_type(const handle& type);

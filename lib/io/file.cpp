@@ -202,13 +202,22 @@ std::string find_only_table(const file& file) {
                     fmt::join(tables, ", "), more != 0 ? fmt::format(" and {} more", more) : ""));
 }
 
+unsigned long file_number(const std::string& subject, const handle& object) {
+    H5O_info_t info;
+    checked(subject, cannot_open, [&] { return H5Oget_info2(object.id(), &info, H5O_INFO_BASIC); });
+    return info.fileno;
+}
+
 std::string normal_path(const std::string& path) {
-    std::string result = "/";
-    for (const char c : path) {
-        if (c != '/' || result.back() != '/') result += c;
+    std::string result;
+    for (std::size_t begin = 0; begin < path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        const std::string name = path.substr(begin, end - begin);
+        // To HDF5 "." is the group itself, and ".." a name as any other.
+        if (!name.empty() && name != ".") result += "/" + name;
+        begin = end + 1;
     }
-    if (result.size() > 1 && result.back() == '/') result.pop_back();
-    return result;
+    return result.empty() ? "/" : result;
 }
 
 std::string parent_path(const std::string& path) {

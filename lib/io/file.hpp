@@ -43,7 +43,10 @@ std::vector<child> children(const file& file, const std::string& group);
 /// Throws error{invalid_argument} that lists what is there otherwise.
 std::string find_only_table(const file& file);
 
-/// "/a//b/" -> "/a/b"; "a" -> "/a"; "" -> "/".
+/// Tells apart the open files that objects belong to.
+unsigned long file_number(const std::string& subject, const handle& object);
+
+/// "/a//b/" -> "/a/b"; "a" -> "/a"; "/./a" -> "/a"; "" -> "/".
 std::string normal_path(const std::string& path);
 /// The group that holds the object: "/a/b" -> "/a", "/a" -> "/".
 std::string parent_path(const std::string& path);

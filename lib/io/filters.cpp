@@ -34,6 +34,27 @@ const plugin* find_plugin(int id) {
     return found != plugins.end() ? found : nullptr;
 }
 
+// Plugins that may round values; most of them can work without loss too, which their parameters do
+// not tell to strangers.
+constexpr std::array lossy_plugins = {32005, 32007, 32013, 32014, 32016, 32017, 32018,
+                                      32019, 32021, 32022, 32023, 32024, 32028};
+
+bool changes_values(const filter& filter, bool retyped) {
+    if (filter.id == filter::scale_offset) {
+        // Parameters: the kind, then decimal digits of real numbers or bits of integers; as many
+        // bits as each chunk needs where that is 0.
+        const bool exact = filter.parameters.size() > 1 && filter.parameters[0] == H5Z_SO_INT &&
+                           filter.parameters[1] == H5Z_SO_INT_MINBITS_DEFAULT;
+        return retyped || !exact;
+    }
+    return std::find(lossy_plugins.begin(), lossy_plugins.end(), filter.id) != lossy_plugins.end();
+}
+
+bool keeps_size(const filter& filter) {
+    return filter.id == filter::shuffle || filter.id == filter::fletcher32 ||
+           filter.id == filter::nbit;
+}
+
 [[noreturn]] void throw_missing(const std::string& subject, const filter& filter,
                                 std::string_view action) {
     const plugin* const known = find_plugin(filter.id);
@@ -199,6 +220,30 @@ void set_filters(const std::string& subject, const handle& creation_properties,
     checked(subject, "cannot set the filters",
             [&] { return H5Premove_filter(creation_properties.id(), H5Z_FILTER_ALL); });
     for (const auto& filter : filters) add_filter(subject, creation_properties.id(), filter);
+}
+
+lossless_filters without_loss(std::span<const filter> filters, bool retyped) {
+    lossless_filters result;
+    bool compressed = false;
+    for (const auto& filter : filters) {
+        if (!changes_values(filter, retyped)) {
+            result.filters.push_back(filter);
+            compressed = compressed || !keeps_size(filter);
+            continue;
+        }
+        result.lost += (result.lost.empty() ? "" : ", ") + filter_text(filter);
+    }
+    if (result.lost.empty() || compressed) return result;
+    // Checksums are of what is stored: they stay behind the compression.
+    const auto end = std::find_if(result.filters.begin(), result.filters.end(),
+                                  [](const filter& f) { return f.id == filter::fletcher32; });
+    const bool shuffled = std::any_of(result.filters.begin(), result.filters.end(),
+                                      [](const filter& f) { return f.id == filter::shuffle; });
+    std::vector<filter> packed{{filter::deflate, H5Z_FLAG_OPTIONAL, {4}, "deflate"}};
+    if (!shuffled)
+        packed.insert(packed.begin(), {filter::shuffle, H5Z_FLAG_OPTIONAL, {}, "shuffle"});
+    result.filters.insert(end, packed.begin(), packed.end());
+    return result;
 }
 
 std::optional<filter> parse_filter(const std::string& text) {

@@ -46,6 +46,9 @@ struct explanation {
 constexpr std::array explanations = {
     explanation{"signature not found", "this is not an HDF5 file"},
     explanation{"truncated file", "the file is truncated; copy or download it again"},
+    explanation{"driver should be used",
+                "this is one of the files that the split or multi driver wrote; join them with "
+                "h5repack first"},
     explanation{"already open for write",
                 "the file is open for writing elsewhere, or was not closed; see h5clear -s"},
     explanation{"already open for read-only", "the file is open for reading elsewhere"},

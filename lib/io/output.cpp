@@ -7,6 +7,7 @@
 #include "io/temporary_file.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -41,14 +42,6 @@ handle file_properties(const std::string& subject) {
     return creation;
 }
 
-// Which open file an object belongs to.
-unsigned long file_number(const std::string& subject, const handle& object) {
-    H5O_info_t info;
-    checked(subject, cannot_write,
-            [&] { return H5Oget_info2(object.id(), &info, H5O_INFO_BASIC); });
-    return info.fileno;
-}
-
 // Makes missing groups on the way, and names in UTF-8.
 handle link_properties(const std::string& subject) {
     handle link = checked_handle(subject, cannot_write, [] { return H5Pcreate(H5P_LINK_CREATE); });
@@ -63,7 +56,7 @@ struct output_file::state {
     state(const std::string& path, const output_options& chosen)
         : subject(path), options(chosen), beside(path) {
         const handle access = access_properties(subject);
-        const bool add = !beside.target_is_empty() && !options.truncate;
+        add = !beside.target_is_empty() && !options.truncate;
         if (add) copy_target();
         const handle creation = file_properties(subject);
         opened.path_ = subject;
@@ -128,6 +121,8 @@ struct output_file::state {
         if (kind_of(opened, parent_path(path)) == object_kind::missing) return;
         // Links that lead nowhere are replaced as well.
         if (H5Lexists(opened.id_.id(), path.c_str(), H5P_DEFAULT) > 0) {
+            const bool object = kind_of(opened, path) != object_kind::missing;
+            if (object) references.replace(address(path), opened.id_, path);
             checked(address(path), "cannot replace",
                     [&] { return H5Ldelete(opened.id_.id(), path.c_str(), H5P_DEFAULT); });
             remove_index(path);
@@ -210,7 +205,14 @@ struct output_file::state {
         references.follow_copy(source, source_path, path, address(path), opened.id_);
     }
 
+    // True where the output began as a copy of this file.
+    bool is_copy_of(const file& source) const {
+        std::error_code ignored;
+        return add && std::filesystem::equivalent(source.path(), subject, ignored);
+    }
+
     std::string subject;
+    bool add = false;  // to what the file holds
     output_options options;
     temporary_file beside;
     file opened;
@@ -231,12 +233,7 @@ void output_file::require_absent(const std::string& path) const {
 dataset output_file::create_like(const dataset& source, const std::string& path, std::uint64_t rows,
                                  const storage_options& storage) {
     const std::string target = normal_path(path);
-    if (source.type().has_references && !storage.type) {
-        throw error(error_kind::invalid_argument,
-                    fmt::format("{}: it holds references, which would point to nothing in {}",
-                                source.address(), state_->subject));
-    }
-    const creation creation = creation_like(state_->address(target), source, rows, storage);
+    creation creation = creation_like(state_->address(target), source, rows, storage);
     make_room_for_attributes(state_->address(target), source.id(), creation.properties);
     state_->make_room(target);
     state_->references.follow(source.path(), target);
@@ -246,6 +243,10 @@ dataset output_file::create_like(const dataset& source, const std::string& path,
                                        });
     dataset result = state_->create(target, type, creation);
     state_->add_attributes(source.id(), result.id(), target);
+    if (source.type().has_references && !storage.type) {
+        state_->references.follow_rows(source.id(), target);
+    }
+    if (!creation.notice.empty()) state_->notices.push_back(std::move(creation.notice));
     update_row_count(state_->address(target), result.id(), rows);
     return result;
 }
@@ -274,7 +275,10 @@ std::vector<dataset> output_file::create_table_like(const table& source, const s
         const std::string name = column.path().substr(column.path().rfind('/') + 1);
         result.push_back(create_like(column, join_path(target, name), rows, storage));
     }
-    if (!copy_rest) return result;
+    // What stays in its place is there already.
+    const bool in_place = state_->keeps_group(target) && target == source.path() &&
+                          state_->is_copy_of(source.source());
+    if (!copy_rest || in_place) return result;
     for (const auto& child : source.rest()) {
         if (child.kind == object_kind::missing) continue;
         state_->copy(source.source(), join_path(source.path(), child.name),

@@ -1,10 +1,12 @@
 // Level lib/io, private: the references of an output, which are set when all objects are there.
 // Invariant: a reference follows its object to the object's new path; one whose object is not in
-// the output is left out, and told.
+// the output is empty (its attribute left out), and told.
 #pragma once
 
 #include "io/attributes.hpp"
+#include "io/dataset.hpp"
 #include "io/file.hpp"
+#include "io/reference_mover.hpp"
 
 #include <map>
 #include <string>
@@ -21,6 +23,11 @@ public:
     /// attributes as they are, where they then point anywhere, and clears those of datasets.
     void follow_copy(const file& source, const std::string& from, const std::string& to,
                      const std::string& subject, const handle& target_file);
+    /// The dataset at `to` holds the source's references, in rows of its own order.
+    void follow_rows(const handle& source, const std::string& to);
+    /// The object at `path` of the output gives way to another: what referred to it in the output
+    /// will refer to that.
+    void replace(const std::string& subject, const handle& target, const std::string& path);
     /// Attributes to be set at the end.
     void add(std::vector<pending_attribute> attributes);
 
@@ -29,12 +36,25 @@ public:
     void clear();
 
 private:
-    std::string new_path(const std::string& path) const;
+    /// A dataset of the output that holds references to objects of the source.
+    struct pending_items {
+        handle source;
+        std::string target_path;
+        bool copied;  // by H5Ocopy, which cleared them: read from the source
+    };
 
-    std::map<std::string, std::string> made_;                  // by their paths in the source
+    void follow_replaced(const file& target);
+    void follow_replaced(const dataset& holder, const reference_visitor& visit) const;
+    new_place place_of(const std::string& path, const std::string& referrer) const;
+    reference_mover mover(const std::string& subject, const handle& source, const handle& target,
+                          const std::string& referrer);
+
+    std::map<std::uint64_t, std::string> replaced_;            // by their former addresses
+    std::multimap<std::string, std::string> made_;             // by their paths in the source
     std::vector<std::pair<std::string, std::string>> copied_;  // with all below
     std::vector<pending_attribute> attributes_;
-    std::vector<pending_attribute> items_;  // of datasets: no name
+    std::vector<pending_items> items_;
+    std::map<unsigned long, object_paths> paths_;  // by the number of the file
 };
 
 }  // namespace lookback::io

@@ -130,11 +130,13 @@ std::optional<temporary_file::identity> temporary_file::identify(const std::stri
                     status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-temporary_file::temporary_file(const std::string& target)
-    : subject_(target), target_(follow_links(target)) {
+temporary_file::temporary_file(const std::string& target) : subject_(target) {
     struct stat status {};
     unsigned mode = 0666;
-    if (stat(target_.c_str(), &status) == 0) {
+    // Asked of the name as it is: the kernel follows /dev/stdout to pipes, which have no path.
+    const bool there = stat(target.c_str(), &status) == 0;
+    target_ = follow_links(target);
+    if (there) {
         if (S_ISDIR(status.st_mode)) throw_io_error(target, cannot_write, "this is a folder");
         if (!S_ISREG(status.st_mode)) {
             throw_io_error(target, cannot_write, "HDF5 needs a regular file, not a pipe or device");
