@@ -12,7 +12,7 @@ exit_code run(const command_line& line) {
     const request wanted = read_request(line);
     session session("h5scan", wanted.common);
     const context work({.backend = wanted.common.backend, .threads = wanted.common.threads});
-    const plan planned = make_plan(wanted);
+    const plan planned = make_plan(wanted, work);
     if (wanted.common.dry_run) {
         write_text("-", plan_text(planned, wanted));
         return done;

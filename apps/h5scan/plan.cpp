@@ -118,18 +118,23 @@ void require_by(const io::dataset& by, const io::table& table) {
 // What the process, HDF5 and the batches of a transfer take before any row is held.
 constexpr std::uint64_t process_bytes = std::uint64_t{96} << 20;
 
-std::uint64_t memory_needed(const plan& planned, const request& wanted) {
+std::uint64_t memory_needed(const plan& planned, const request& wanted, const context& context) {
     std::uint64_t widest = 0;
+    std::uint64_t chunk = 0;
     for (const scanned_column& column : planned.columns) {
         const std::uint64_t items = planned.rows() * column.source.row_items();
         const std::uint64_t originals = wanted.op == scan_operator::multiplies ? 2 : 1;
         const std::uint64_t lane = column.source.row_items() > 1 ? planned.rows() : 0;
+        io::storage_options storage = wanted.output.storage;
+        storage.type = column.type;
+        chunk = std::max(chunk, chunk_bytes(column.source, storage));
         widest = std::max(widest, (items * originals + lane) * size_of(column.type));
     }
     std::uint64_t segments = 0;
     if (planned.segments) segments = 3 * 8 * (planned.segments->rows() + 1);
     if (planned.by) segments = planned.rows() * (planned.by->type().bytes + 1 + 8);
-    return process_bytes + widest + segments;
+    const auto threads = static_cast<std::uint64_t>(context.threads());
+    return process_bytes + widest + segments + 3 * threads * chunk;
 }
 
 }  // namespace
@@ -142,7 +147,7 @@ std::uint64_t plan::bytes() const {
     return sum;
 }
 
-plan make_plan(const request& wanted) {
+plan make_plan(const request& wanted, const context& context) {
     plan planned{open_table(wanted.input, wanted.columns), {}, {}, {}, 0};
     if (!wanted.segments.empty()) {
         planned.segments = open_beside(wanted.segments, planned.input);
@@ -160,7 +165,7 @@ plan make_plan(const request& wanted) {
         require_integers(planned.input.datasets().front());
     }
     plan_columns(planned, wanted);
-    planned.memory_bytes = memory_needed(planned, wanted);
+    planned.memory_bytes = memory_needed(planned, wanted, context);
     return planned;
 }
 

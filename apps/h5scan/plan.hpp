@@ -6,6 +6,8 @@
 #include "h5scan/request.hpp"
 #include "io/table.hpp"
 
+#include <lookback/context.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,7 +34,7 @@ struct plan {
 };
 
 /// Opens the input and decides. Throws error.
-plan make_plan(const request& wanted);
+plan make_plan(const request& wanted, const context& context);
 
 /// Throws error{out_of_memory} that states the need, where it is above the cap or the machine.
 void require_memory(const plan& planned, const request& wanted);

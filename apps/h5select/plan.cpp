@@ -197,13 +197,8 @@ void set_output_paths(plan& planned, const request& wanted) {
 // What the process, HDF5 and its caches take before any row is read, and the bits of the rows.
 constexpr std::uint64_t process_bytes = std::uint64_t{96} << 20;
 
-std::uint64_t chunk_bytes(const io::dataset& dataset) {
-    std::uint64_t items = dataset.chunk().empty() ? 0 : 1;
-    for (const std::uint64_t side : dataset.chunk()) items *= side;
-    return items * dataset.type().bytes;
-}
-
-std::uint64_t memory_needed(const plan& planned, const context& context) {
+std::uint64_t memory_needed(const plan& planned, const request& wanted, const context& context) {
+    const io::storage_options& storage = wanted.output.storage;
     const auto threads = static_cast<std::uint64_t>(context.threads());
     const auto batch = [](const io::dataset& dataset, io::form form) {
         return std::min(io::batch_rows(dataset, form), std::max<std::uint64_t>(dataset.rows(), 1)) *
@@ -211,13 +206,14 @@ std::uint64_t memory_needed(const plan& planned, const context& context) {
     };
     std::uint64_t deciding = 0;
     for (const stream& each : planned.streams) {
-        deciding += 2 * batch(each.dataset, each.form) + 2 * threads * chunk_bytes(each.dataset);
+        deciding +=
+            2 * batch(each.dataset, each.form) + 2 * threads * chunk_bytes(each.dataset, {});
     }
     std::uint64_t moving = 0;
     for (const io::dataset& each : planned.input.datasets()) {
         // Read ahead, compacted, and written behind, to both outputs.
-        moving =
-            std::max(moving, 8 * batch(each, io::form::stored) + 4 * threads * chunk_bytes(each));
+        moving = std::max(
+            moving, 8 * batch(each, io::form::stored) + 4 * threads * chunk_bytes(each, storage));
     }
     return process_bytes + std::max(deciding, moving);
 }
@@ -241,7 +237,7 @@ plan make_plan(const request& wanted, const context& context) {
     planned.input = open_table(wanted.input, wanted.columns);
     planner(planned, wanted).run();
     set_output_paths(planned, wanted);
-    planned.memory_bytes = memory_needed(planned, context);
+    planned.memory_bytes = memory_needed(planned, wanted, context);
     return planned;
 }
 

@@ -99,14 +99,12 @@ constexpr std::uint64_t process_bytes = std::uint64_t{48} << 20;
 // Batches of the transfer stages, beside two chunks a thread.
 constexpr std::uint64_t batch_bytes = std::uint64_t{8} << 20;
 
-std::uint64_t transfer_bytes(const plan& planned, int threads) {
-    std::uint64_t chunk_bytes = 0;
+std::uint64_t transfer_bytes(const plan& planned, const request& wanted, int threads) {
+    std::uint64_t widest = 0;
     for (const auto& dataset : planned.first().datasets()) {
-        std::uint64_t items = dataset.chunk().empty() ? 0 : 1;
-        for (const std::uint64_t side : dataset.chunk()) items *= side;
-        chunk_bytes = std::max(chunk_bytes, items * dataset.type().bytes);
+        widest = std::max(widest, chunk_bytes(dataset, wanted.output.storage));
     }
-    return static_cast<std::uint64_t>(threads) * (3 * chunk_bytes + batch_bytes);
+    return static_cast<std::uint64_t>(threads) * (3 * widest + batch_bytes);
 }
 
 std::uint64_t index_memory(const plan& planned, const request& wanted, const context& context) {
@@ -157,7 +155,7 @@ std::uint64_t memory_needed(const plan& planned, const request& wanted, const co
     const auto rows = static_cast<std::size_t>(planned.rows);
     const std::size_t key_bytes = planned.keys.front().bytes();
     const std::uint64_t heads = wanted.unique ? planned.rows : 0;
-    std::uint64_t bytes = process_bytes + transfer_bytes(planned, context.threads());
+    std::uint64_t bytes = process_bytes + transfer_bytes(planned, wanted, context.threads());
     switch (planned.how) {
         case strategy::keys: {
             if (planned.streamed && work.active_backend() == backend::cuda) {

@@ -17,6 +17,9 @@ constexpr std::uint64_t default_chunk_bytes = 1 << 20;
 // HDF5's limit for data in the object header, less room for the header's other messages.
 constexpr std::uint64_t largest_compact_bytes = 60000;
 
+// HDF5 stores the size of a chunk in 32 bits. A wider type, as of sums, may need more.
+constexpr std::uint64_t largest_chunk_bytes = (std::uint64_t{1} << 32) - 1;
+
 using extents = std::vector<std::uint64_t>;
 
 handle make_space(const std::string& subject, const io::shape& shape) {
@@ -71,6 +74,9 @@ extents chunk_for(const io::shape& shape, extents chunk, bool wanted, std::uint6
         if (shape.max_dims[k] != shape::unlimited) chunk[k] = std::min(chunk[k], shape.max_dims[k]);
         chunk[k] = std::max<std::uint64_t>(1, chunk[k]);
     }
+    std::uint64_t band_bytes = item_bytes;
+    for (std::size_t k = 1; k < chunk.size(); ++k) band_bytes *= chunk[k];
+    chunk[0] = std::min(chunk[0], std::max<std::uint64_t>(1, largest_chunk_bytes / band_bytes));
     return chunk;
 }
 

@@ -1,6 +1,6 @@
 // Level lib/io, private: the creation properties and dataspace of a new dataset.
 // Invariant: what HDF5 would refuse (chunks of empty or scalar datasets, chunks larger than a fixed
-// dimension) is left out or cut instead.
+// dimension or than 4 GiB) is left out or cut instead.
 #pragma once
 
 #include "io/output.hpp"

@@ -283,6 +283,13 @@ def test_numbers_beyond_64_bits(tmp_path):
     assert "'+-5' is no value" in refused("h5scan", source, "--init", "+-5", "-o", tmp_path / "out.h5")
 
 
+@pytest.mark.parametrize("chunk", ["600000000", "4294967296", "9223372036854775807"])
+def test_chunks_of_more_than_4_gib(tmp_path, chunk):
+    source = make(tmp_path / "in.h5", x=(np.array([3, 1, 2]), {"maxshape": (None,), "chunks": (2,)}))
+    message = refused("h5sort", source, "--chunk", chunk, "-S", "1G", "-o", tmp_path / "out.h5")
+    assert "memory" in message
+
+
 def test_paths_with_dots(tmp_path):
     source = make(tmp_path / "in.h5", g__x=np.array([3, 1, 2]))
     ok("h5sort", f"{source}:/./g/./x", "-o", f"{tmp_path / 'out.h5'}:/./y/.")
