@@ -51,7 +51,12 @@ void tell_crashes(std::string_view app) {
         "the input with h5dump, or copy it again\n",
         app);
     crash_line_bytes = std::min(line.size, crash_line.size());
-    for (const int number : crash_signals) std::signal(number, end_by_crash);
+    for (const int number : crash_signals) {
+        struct sigaction action = {};
+        action.sa_handler = end_by_crash;
+        sigemptyset(&action.sa_mask);
+        sigaction(number, &action, nullptr);
+    }
 }
 
 void set_signals() {
