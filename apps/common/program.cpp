@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,7 @@ private:
         return static_cast<int>(out_.registers.size()) - 1;
     }
     int emit(instruction made, value_type result) {
+        if (made.column == 0) made.column = column_;
         made.target = new_register(result);
         out_.code.push_back(made);
         return made.target;
@@ -173,6 +175,13 @@ private:
     }
 
     operand compile(const expression& tree) {
+        // Of what is emitted for it alone, not for its parts.
+        const std::size_t outer = std::exchange(column_, tree.column);
+        const operand result = compile_part(tree);
+        column_ = outer;
+        return result;
+    }
+    operand compile_part(const expression& tree) {
         switch (tree.kind) {
             case expression_kind::number:
                 return number(tree);
@@ -714,6 +723,7 @@ private:
     const find_input& find_;
     program& out_;
     std::vector<scope> scopes_;
+    std::size_t column_ = 0;  // of the part that is compiled
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ using core::row_step;
 
 /// What stands in the way; never leaves this file.
 struct unsuited {
-    std::string why;
+    steps_obstacle what;
 };
 
 core::stored_type stored_as(const program_input& input) {
@@ -47,12 +47,12 @@ public:
     explicit lowering(const program& code) : code_(code), places_(code.registers.size()) {}
 
     program_steps run() {
-        for (const program_input& input : code_.inputs) {
-            if (input.is_text) throw unsuited{"it compares text"};
-            out_.columns.push_back(stored_as(input));
-        }
+        for (const program_input& input : code_.inputs) out_.columns.push_back(stored_as(input));
         find_last_reads();
-        for (std::size_t at = 0; at < code_.code.size(); ++at) lower(code_.code[at], at);
+        for (std::size_t at = 0; at < code_.code.size(); ++at) {
+            column_ = code_.code[at].column;
+            lower(code_.code[at], at);
+        }
         out_.result = place(code_.result);
         out_.value_slots = static_cast<int>(values_.size());
         return std::move(out_);
@@ -78,8 +78,10 @@ private:
     }
     row_operand place(int which) const { return which < 0 ? row_operand{} : places_[index(which)]; }
 
-    static row_operand at(row_operand::kind kind, std::size_t number) {
-        if (number > UINT16_MAX) throw unsuited{"it is too long"};
+    [[noreturn]] void give_up(const char* why) const { throw unsuited{{why, column_}}; }
+
+    row_operand at(row_operand::kind kind, std::size_t number) const {
+        if (number > UINT16_MAX) give_up("the expression is too long");
         return {kind, 0, static_cast<std::uint16_t>(number)};
     }
 
@@ -87,12 +89,14 @@ private:
         row_operand& target = places_[index(each.target)];
         switch (each.op) {
             case opcode::load:
+                if (code_.inputs[each.input].is_text) give_up("text is compared");
                 target = at(row_operand::kind::column, each.input);
                 return;
             case opcode::row:
                 target = at(row_operand::kind::row, 0);
                 return;
             case opcode::constant:
+                if (each.type == value_type::text) give_up("text is compared");
                 target = at(row_operand::kind::constant, out_.constants.size());
                 out_.constants.push_back(constant_of(code_.constants[each.input], each.type));
                 return;
@@ -131,7 +135,8 @@ private:
     // A guard that is a column or a constant would have to be looked up row by row.
     std::uint8_t guard_of(int which) const {
         const row_operand found = place(which);
-        if (found.is != row_operand::kind::marks) throw unsuited{"a guard of it is a column"};
+        if (found.is != row_operand::kind::marks)
+            give_up("a column alone guards what may have no result");
         return static_cast<std::uint8_t>(found.at);
     }
 
@@ -146,7 +151,7 @@ private:
             std::fill_n(used.begin() + static_cast<std::ptrdiff_t>(slot), width, true);
             return at(marks ? row_operand::kind::marks : row_operand::kind::values, slot);
         }
-        throw unsuited{"it holds too many values at a time"};
+        give_up("too many values are held at a time");
     }
     void free(row_operand where, value_type type) {
         const std::size_t width = type == value_type::i128 ? 2 : 1;
@@ -164,17 +169,18 @@ private:
     std::vector<row_operand> places_;  // of the registers
     std::vector<std::size_t> last_;    // the instruction that reads each for the last time
     std::vector<bool> values_, marks_;
+    std::size_t column_ = 0;  // in the text, of the instruction that is lowered
     program_steps out_;
 };
 
 }  // namespace
 
-std::optional<std::string> why_not_steps(const program& code) {
+std::optional<steps_obstacle> why_not_steps(const program& code) {
     try {
         static_cast<void>(lowering(code).run());
         return std::nullopt;
     } catch (const unsuited& found) {
-        return found.why;
+        return found.what;
     }
 }
 
@@ -182,7 +188,8 @@ program_steps to_steps(const program& code) {
     try {
         return lowering(code).run();
     } catch (const unsuited& found) {
-        throw error(error_kind::invalid_argument, "a GPU cannot run the expression: " + found.why);
+        throw error(error_kind::invalid_argument,
+                    "a GPU cannot run the expression: " + found.what.why);
     }
 }
 

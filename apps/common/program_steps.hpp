@@ -24,8 +24,13 @@ struct program_steps {
     int value_slots = 0;   ///< that are used
 };
 
-/// Why a GPU cannot run the program, in a few words; nothing where it can.
-std::optional<std::string> why_not_steps(const program& code);
+/// What a GPU cannot run, in a few words, and the column of it in the text.
+struct steps_obstacle {
+    std::string why;
+    std::size_t column = 0;
+};
+/// Nothing where a GPU can run the program.
+std::optional<steps_obstacle> why_not_steps(const program& code);
 
 /// Throws error{invalid_argument} where it cannot.
 program_steps to_steps(const program& code);

@@ -3,16 +3,17 @@
 // not depend on the batches or the number of threads.
 #pragma once
 
-#include "common/stages.hpp"
-#include "h5select/plan.hpp"
+#include "h5select/device.hpp"
 #include "h5select/row_bits.hpp"
 #include "io/transfer.hpp"
 
+#include <lookback/context.hpp>
+
 namespace lookback::apps::h5select {
 
-/// Appends the bits of all rows to `kept`. Throws error for values that cannot be computed, with
-/// their row.
-void decide(const plan& planned, const request& wanted, const io::transfer_options& transfer,
-            row_bits& kept);
+/// Appends the bits of all rows to `kept`. `device` evaluates the condition that open_device()
+/// prepared; null: the CPU does. Throws error for values that cannot be computed, with their row.
+void decide(const plan& planned, const request& wanted, const context* device,
+            const io::transfer_options& transfer, row_bits& kept);
 
 }  // namespace lookback::apps::h5select

@@ -96,10 +96,10 @@ std::optional<io::dataset> target(const std::vector<io::dataset>& targets, std::
 
 }  // namespace
 
-void run_select(const plan& planned, const request& wanted, const context& context,
-                session& session) {
-    const io::transfer_options deciding{context.threads(), nullptr, {}, {}};
-    const io::transfer_options moving{context.threads(), &session.counters, {}, {}};
+void run_select(const plan& planned, const request& wanted, const context& host,
+                const context* device, session& session) {
+    const io::transfer_options deciding{host.threads(), nullptr, {}, {}};
+    const io::transfer_options moving{host.threads(), &session.counters, {}, {}};
     stage& decide_stage = session.timed.add("decide", planned.decision_bytes());
     stage& move_stage = session.timed.add("move", wanted.writes() ? planned.table_bytes() : 0,
                                           &session.counters.bytes_in);
@@ -113,16 +113,16 @@ void run_select(const plan& planned, const request& wanted, const context& conte
         io::transfer_counters counters;
         io::transfer_options counted = deciding;
         counted.counters = &counters;
-        decide(planned, wanted, counted, kept);
+        decide(planned, wanted, device, counted, kept);
         decide_stage.done() += counters.bytes_in;
     }
     session.told.rows_out = kept.kept();
-    if (wanted.explain) write_text("-", explain(planned, kept, context));
+    if (wanted.explain) write_text("-", explain(planned, kept, host));
     if (wanted.writes()) {
         const stage_scope scope(move_stage);
         out.create(kept);
         for (std::size_t c = 0; c < planned.input.datasets().size(); ++c) {
-            move_rows(context, planned.input.datasets()[c], kept, target(out.kept_targets, c),
+            move_rows(host, planned.input.datasets()[c], kept, target(out.kept_targets, c),
                       target(out.rest_targets, c), moving);
         }
         if (out.indices) write_row_numbers(kept, *out.indices, moving);

@@ -7,7 +7,7 @@
 namespace lookback::apps::h5select {
 
 /// Carries the plan out and fills in the session's report. Throws error.
-void run_select(const plan& planned, const request& wanted, const context& context,
-                session& session);
+void run_select(const plan& planned, const request& wanted, const context& host,
+                const context* device, session& session);
 
 }  // namespace lookback::apps::h5select

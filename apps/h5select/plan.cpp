@@ -288,7 +288,8 @@ std::string plan_text(const plan& planned, const request& wanted, const context&
     if (!planned.indices_path.empty()) {
         target(wanted.output.target.file, planned.indices_path, "  i64, the row numbers");
     }
-    text += fmt::format("with    cpu, {} threads\n", context.threads());
+    text +=
+        fmt::format("with    {}, {} threads\n", planned.steps ? "cuda" : "cpu", context.threads());
     return text + fmt::format("memory  at most {}\n", size_text(planned.memory_bytes));
 }
 

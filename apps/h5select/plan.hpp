@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/program.hpp"
+#include "common/program_steps.hpp"
 #include "h5select/request.hpp"
 #include "io/table.hpp"
 
@@ -38,6 +39,8 @@ struct plan {
     std::vector<stream> streams;
     std::optional<program> condition;    ///< of --where and --mask
     std::vector<stream_column> columns;  ///< of the condition's inputs
+    std::optional<program_steps> steps;  ///< of the condition, where a GPU evaluates it
+    std::uint64_t device_rows = 0;       ///< of a batch that it gets
     std::optional<row_slice> slice;      ///< bounds within the rows
     std::vector<stream_column> unique;
     std::string output_path;

@@ -28,10 +28,9 @@ template <class... Parameters>
 cudaError_t start(bool cooperative, const grid& shape, cudaStream_t stream,
                   void (*kernel)(Parameters...), std::type_identity_t<Parameters>... arguments) {
 #if defined(LOOKBACK_EMULATED_DEVICE)
-    static_cast<void>(stream);
     return emulated::launch_kernel(
-        {{shape.blocks}, {shape.threads}, shape.shared_bytes, cooperative}, shape.where, kernel,
-        arguments...);
+        {{shape.blocks}, {shape.threads}, shape.shared_bytes, cooperative}, stream, shape.where,
+        kernel, arguments...);
 #else
     void* pointers[] = {static_cast<void*>(&arguments)...};
     const auto* function = reinterpret_cast<const void*>(kernel);

@@ -152,6 +152,12 @@ void scatter_flagged(device& /*device*/, std::span<const std::uint8_t> /*flags*/
                      void* /*out*/) {
     refuse();
 }
+void mark_rows(device& /*device*/, memory_resource& /*memory*/, const row_stream& /*stream*/) {
+    refuse();
+}
+mark_rows_bytes mark_rows_memory(const row_condition& /*condition*/, std::size_t /*batch_rows*/) {
+    return {};
+}
 #define LOOKBACK_INDEX(Index)                                                                     \
     template void argsort(device&, memory_resource&, const void*, data_type, const sort_options&, \
                           std::span<Index>);                                                      \

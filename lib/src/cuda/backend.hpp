@@ -5,6 +5,7 @@
 #include <lookback/compact.hpp>
 #include <lookback/context.hpp>
 #include <lookback/radix_sort.hpp>
+#include <lookback/row_stream.hpp>
 #include <lookback/scan.hpp>
 #include <lookback/sort_stream.hpp>
 
@@ -142,5 +143,13 @@ std::size_t first_outside(device& device, std::span<const std::uint8_t> flags,
                           const std::int64_t* offsets, std::size_t out_rows);
 void scatter_flagged(device& device, std::span<const std::uint8_t> flags,
                      const std::int64_t* offsets, const void* in, std::size_t row_bytes, void* out);
+
+/// As lookback::mark_rows(), for a condition that the caller has checked.
+void mark_rows(device& device, memory_resource& memory, const row_stream& stream);
+struct mark_rows_bytes {
+    std::size_t device;  ///< from the memory resource, and the workspace
+    std::size_t host;    ///< pinned
+};
+mark_rows_bytes mark_rows_memory(const row_condition& condition, std::size_t batch_rows);
 
 }  // namespace lookback::cuda
