@@ -24,6 +24,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
     target_compile_options(lookback_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
+# Unity builds (the sanitizers' and clang-tidy's) read each header once for many sources: names of
+# one file then stand beside those of another, which is harmless.
+if(CMAKE_UNITY_BUILD)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+    target_compile_options(lookback_options INTERFACE
+        $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>>)
+endif()
+
 if(LOOKBACK_SANITIZE)
     add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${LOOKBACK_SANITIZE}>
                         $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>

@@ -1,8 +1,10 @@
 """Runs clang-tidy over the sources of lib and apps, several at once.
 
 usage: tidy.py [--build DIR] [-j N] [SOURCE...]      default: every .cpp of lib/ and apps/ that is built
-A source is run again only if it, a header of the project, or the checks have changed since it last
-passed: the digests of what passed are kept in DIR/tidy/. Exit status 1 where there are findings, 77 where there is no clang-tidy of version 16 or newer.
+In a unity build (preset tidy, the default) it reads many sources at once, each header once: a fifth of the time.
+A translation unit is run again only if a source of it, a header of the project, or the checks have changed since
+it last passed: the digests of what passed are kept in DIR/tidy/. Exit status 1 where there are findings, 77 where
+there is no clang-tidy of version 16 or newer.
 """
 
 import argparse
@@ -15,7 +17,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -40,33 +41,46 @@ def digest_of_headers():
     return state.hexdigest()
 
 
-def sources_of(build):
-    commands = json.loads((build / "compile_commands.json").read_text())
-    for command in commands:
-        source = pathlib.Path(command["file"])
-        if source.suffix == ".cpp" and source.is_relative_to(ROOT):
-            if source.relative_to(ROOT).parts[0] in ("lib", "apps"):
-                yield source, command["command"]
+def parts_of(unit):
+    """The project's sources in a translation unit: itself, or what a unity file includes."""
+    included = re.findall(r'^#include "(/.*[.]cpp)"$', unit.read_text(), re.MULTILINE)
+    return [pathlib.Path(source) for source in included] or [unit]
 
 
-def check(tool, build, source, stamp):
-    """None where the source is clean (or was, unchanged); else what clang-tidy said."""
+def units_of(build):
+    """Each translation unit of lib/ and apps/: its path, its parts, its command."""
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        unit = pathlib.Path(command["file"])
+        if unit.suffix not in (".cpp", ".cxx"):
+            continue
+        parts = parts_of(unit)
+        if all(part.is_relative_to(ROOT) and part.relative_to(ROOT).parts[0] in ("lib", "apps") for part in parts):
+            yield unit, parts, command["command"]
+
+
+def one_target(parts):
+    """For sources that Highway compiles once a target: the target with the most code, alone."""
+    if any("hwy/foreach_target.h" in part.read_text() for part in parts):
+        return ["--extra-arg=-DHWY_COMPILE_ONLY_STATIC", "--extra-arg=-march=skylake-avx512"]
+    return []
+
+
+def check(tool, build, unit, parts, stamp):
+    """None where the unit is clean (or was, unchanged); else what clang-tidy said."""
     if stamp.exists():
-        return source, 0.0, None
-    start = time.monotonic()
+        return None
     run = subprocess.run([tool, "-p", str(build), "--quiet",
-                          "--extra-arg=-Wno-unknown-warning-option", str(source)],
+                          "--extra-arg=-Wno-unknown-warning-option", *one_target(parts), str(unit)],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    took = time.monotonic() - start
     if run.returncode == 0:
         stamp.touch()
-        return source, took, None
-    return source, took, run.stdout + run.stderr
+        return None
+    return run.stdout + run.stderr
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--build", default="build/tidy")
     parser.add_argument("-j", type=int, default=os.cpu_count())
     parser.add_argument("sources", nargs="*")
     arguments = parser.parse_args()
@@ -82,20 +96,18 @@ def main():
     wanted = {pathlib.Path(source).resolve() for source in arguments.sources}
 
     jobs = []
+    sources = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.j) as pool:
-        for source, command in sources_of(build):
-            if wanted and source not in wanted:
+        for unit, parts, command in units_of(build):
+            if wanted and not wanted.intersection(parts):
                 continue
-            digest = hashlib.sha256(
-                (common + command).encode() + source.read_bytes()).hexdigest()
-            jobs.append(pool.submit(check, tool, build, source, cache / digest))
-    findings = 0
-    for job in jobs:
-        source, took, said = job.result()
-        if said is not None:
-            findings += 1
-            print(said)
-    print(f"clang-tidy: {len(jobs)} sources, {findings} with findings")
+            text = b"".join(part.read_bytes() for part in parts)
+            digest = hashlib.sha256((common + command).encode() + text).hexdigest()
+            jobs.append(pool.submit(check, tool, build, unit, parts, cache / digest))
+            sources += len(parts)
+    findings = [said for said in (job.result() for job in jobs) if said is not None]
+    print(*findings, sep="\n")
+    print(f"clang-tidy: {sources} sources in {len(jobs)} units, {len(findings)} of these with findings")
     return 1 if findings else 0
 
 

@@ -96,7 +96,7 @@ step_asan() {
 step_tsan() { run_suite tsan; }
 
 step_tidy() {
-    configure release && /usr/bin/python3 cmake/tidy.py --build build/release -j "$jobs"
+    configure tidy && /usr/bin/python3 cmake/tidy.py --build build/tidy -j "$jobs"
 }
 
 mkdir -p build

@@ -1,6 +1,7 @@
 #include "common/column_place.hpp"
 
 #include "common/options.hpp"
+#include "common/refuse.hpp"
 
 #include <lookback/error.hpp>
 
@@ -12,10 +13,6 @@
 
 namespace lookback::apps {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 // "values[3]" as "values" and 3.
 struct element_name {

@@ -1,5 +1,6 @@
 #include "common/options.hpp"
 
+#include "common/refuse.hpp"
 #include "common/report.hpp"
 #include "common/size.hpp"
 
@@ -53,10 +54,6 @@ std::vector<std::string> long_names(const po::options_description& all) {
     for (const auto& option : all.options()) names.push_back("--" + option->long_name());
     std::erase(names, std::string("--") + input_option);
     return names;
-}
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
 }
 
 [[noreturn]] void refuse_unknown(const app_description& app, const po::options_description& all,

@@ -1,5 +1,7 @@
 #include "common/ragged.hpp"
 
+#include "common/refuse.hpp"
+
 #include <lookback/error.hpp>
 
 #include <algorithm>
@@ -11,10 +13,6 @@ namespace lookback::apps {
 namespace {
 
 constexpr std::array<std::string_view, 4> names{"offsets", "ends", "starts", "counts"};
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 std::vector<std::int64_t> offsets_from_counts(std::span<const std::int64_t> counts,
                                               const std::string& where) {

@@ -81,7 +81,7 @@ void require_report_file(const std::string& file) {
     const std::string beside = name_beside(file);
     const int made = open(beside.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (made < 0) refuse_report(file, std::strerror(errno));
-    close(made);
+    ::close(made);
     std::remove(beside.c_str());
     refuse_hdf5(file);
 }

@@ -2,6 +2,7 @@
 
 #include "common/columns.hpp"
 #include "common/placed.hpp"
+#include "common/refuse.hpp"
 #include "common/visit_type.hpp"
 #include "h5scan/convert.hpp"
 #include "h5scan/overflow.hpp"
@@ -21,10 +22,6 @@
 
 namespace lookback::apps::h5scan {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 template <class T>
 std::optional<T> parse_init(const std::string& text) {

@@ -2,6 +2,7 @@
 
 #include "common/input.hpp"
 #include "common/memory_cap.hpp"
+#include "common/refuse.hpp"
 #include "common/size.hpp"
 
 #include <lookback/error.hpp>
@@ -13,10 +14,6 @@
 
 namespace lookback::apps::h5scan {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 bool is_sum_or_product(scan_operator op) {
     return op == scan_operator::plus || op == scan_operator::multiplies;

@@ -1,5 +1,6 @@
 #include "h5scan/request.hpp"
 
+#include "common/refuse.hpp"
 #include "common/size.hpp"
 
 #include <lookback/error.hpp>
@@ -13,10 +14,6 @@
 
 namespace lookback::apps::h5scan {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 option_group scan_group() {
     option_group group{"What to compute", {}};

@@ -4,6 +4,7 @@
 #include "common/input.hpp"
 #include "common/memory_cap.hpp"
 #include "common/output_table.hpp"
+#include "common/refuse.hpp"
 #include "common/size.hpp"
 #include "io/stream.hpp"
 
@@ -17,10 +18,6 @@
 
 namespace lookback::apps::h5select {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 bool is_text(const io::element_type& type) {
     return type.kind == io::element_kind::fixed_string ||

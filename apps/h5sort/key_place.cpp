@@ -1,6 +1,7 @@
 #include "h5sort/key_place.hpp"
 
 #include "common/column_place.hpp"
+#include "common/refuse.hpp"
 
 #include <lookback/error.hpp>
 
@@ -12,10 +13,6 @@
 
 namespace lookback::apps::h5sort {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 [[noreturn]] void refuse_unknown(const io::table& table, const std::string& name,
                                  std::vector<std::string> names) {

@@ -13,7 +13,7 @@ namespace lookback::apps::h5sort {
 namespace {
 
 // Rows whose keys are taken out while they pass through memory.
-constexpr std::uint64_t pass_bytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t value_batch_bytes = std::uint64_t{16} << 20;
 
 double to_double(float16 value) {
     const int exponent = value.bits >> 10 & 31;
@@ -98,7 +98,7 @@ void key_values::load_rows(std::size_t input, std::uint64_t first, std::uint64_t
 void key_values::load_fields(const io::dataset& part, std::size_t input, std::uint64_t first,
                              std::uint64_t count, std::uint64_t at,
                              const io::transfer_options& options) {
-    const std::uint64_t batch = std::min(batch_rows(part, pass_bytes), count);
+    const std::uint64_t batch = std::min(batch_rows(part, value_batch_bytes), count);
     const std::size_t row_bytes = part.row_bytes(io::form::stored);
     const buffer<std::byte> rows(context_, batch * row_bytes);
     for (std::uint64_t done = 0; done < count; done += batch) {

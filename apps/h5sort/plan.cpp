@@ -3,6 +3,7 @@
 #include "common/input.hpp"
 #include "common/memory_cap.hpp"
 #include "common/output_table.hpp"
+#include "common/refuse.hpp"
 #include "common/size.hpp"
 #include "h5sort/key_place.hpp"
 #include "io/range_writer.hpp"
@@ -18,10 +19,6 @@
 
 namespace lookback::apps::h5sort {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 // Inputs of a merge are one table cut in pieces.
 void require_alike(const io::table& first, const io::table& other) {

@@ -1,5 +1,6 @@
 #include "h5sort/request.hpp"
 
+#include "common/refuse.hpp"
 #include "common/size.hpp"
 
 #include <lookback/error.hpp>
@@ -12,10 +13,6 @@
 
 namespace lookback::apps::h5sort {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message) {
-    throw error(error_kind::invalid_argument, message);
-}
 
 option_group order_options() {
     option_group group{"What to sort by", {}};

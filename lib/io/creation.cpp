@@ -11,7 +11,6 @@
 namespace lookback::io {
 namespace {
 
-constexpr std::string_view cannot_create = "cannot create the dataset";
 // h5py and PyTables choose 8 KiB to 1 MiB; 1 MiB reads fastest here, a thread a chunk.
 constexpr std::uint64_t default_chunk_bytes = 1 << 20;
 // HDF5's limit for data in the object header, less room for the header's other messages.

@@ -14,19 +14,19 @@
 namespace lookback::io {
 namespace {
 
-constexpr std::string_view cannot_open = "cannot open the dataset";
+constexpr std::string_view cannot_open_dataset = "cannot open the dataset";
 
 io::shape read_shape(const std::string& subject, const handle& dataset) {
     const handle space =
-        checked_handle(subject, cannot_open, [&] { return H5Dget_space(dataset.id()); });
+        checked_handle(subject, cannot_open_dataset, [&] { return H5Dget_space(dataset.id()); });
     io::shape shape;
     const auto lock = library_lock();
     shape.null = H5Sget_simple_extent_type(space.id()) == H5S_NULL;
-    const int rank =
-        checked(subject, cannot_open, [&] { return H5Sget_simple_extent_ndims(space.id()); });
+    const int rank = checked(subject, cannot_open_dataset,
+                             [&] { return H5Sget_simple_extent_ndims(space.id()); });
     std::vector<hsize_t> dims(static_cast<std::size_t>(rank));
     std::vector<hsize_t> max_dims(dims.size());
-    checked(subject, cannot_open,
+    checked(subject, cannot_open_dataset,
             [&] { return H5Sget_simple_extent_dims(space.id(), dims.data(), max_dims.data()); });
     shape.dims.assign(dims.begin(), dims.end());
     shape.max_dims.assign(max_dims.begin(), max_dims.end());
@@ -35,7 +35,7 @@ io::shape read_shape(const std::string& subject, const handle& dataset) {
 
 io::layout read_layout(const std::string& subject, const handle& properties) {
     const auto kind =
-        checked(subject, cannot_open, [&] { return int{H5Pget_layout(properties.id())}; });
+        checked(subject, cannot_open_dataset, [&] { return int{H5Pget_layout(properties.id())}; });
     switch (kind) {
         case H5D_COMPACT:
             return layout::compact;
@@ -46,15 +46,16 @@ io::layout read_layout(const std::string& subject, const handle& properties) {
         default:
             break;
     }
-    const int external =
-        checked(subject, cannot_open, [&] { return H5Pget_external_count(properties.id()); });
+    const int external = checked(subject, cannot_open_dataset,
+                                 [&] { return H5Pget_external_count(properties.id()); });
     return external > 0 ? layout::external : layout::contiguous;
 }
 
 // Edge chunks may be stored without the filters (H5Pset_chunk_opts); their filter masks do not say.
 bool has_unfiltered_edges(const std::string& subject, const handle& properties) {
     unsigned options = 0;
-    checked(subject, cannot_open, [&] { return H5Pget_chunk_opts(properties.id(), &options); });
+    checked(subject, cannot_open_dataset,
+            [&] { return H5Pget_chunk_opts(properties.id(), &options); });
     return (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
 }
 
@@ -66,7 +67,7 @@ void require_countable(const std::string& subject, const io::shape& shape, std::
     for (const std::uint64_t extent : shape.dims) {
         const std::uint64_t length = std::max<std::uint64_t>(extent, 1);
         if (bytes > most_bytes / length) {
-            throw_io_error(subject, cannot_open,
+            throw_io_error(subject, cannot_open_dataset,
                            fmt::format("it claims {} items, more than 64 bits can count the bytes "
                                        "of; is the file damaged?",
                                        fmt::join(shape.dims, " x ")));
@@ -78,7 +79,7 @@ void require_countable(const std::string& subject, const io::shape& shape, std::
 std::vector<std::uint64_t> read_chunk(const std::string& subject, const handle& properties,
                                       std::size_t rank) {
     std::vector<hsize_t> chunk(rank);
-    checked(subject, cannot_open,
+    checked(subject, cannot_open_dataset,
             [&] { return H5Pget_chunk(properties.id(), static_cast<int>(rank), chunk.data()); });
     return {chunk.begin(), chunk.end()};
 }
@@ -101,14 +102,14 @@ dataset dataset::describe(handle id, std::string file_path, std::string path) {
     result.file_path_ = std::move(file_path);
     result.path_ = std::move(path);
     const std::string subject = result.address();
-    result.type_ = describe_type(checked_handle(subject, cannot_open, [&] {
+    result.type_ = describe_type(checked_handle(subject, cannot_open_dataset, [&] {
         // As it lies in memory: variable-length parts are pointers there.
         return H5Dget_type(result.id_.id());
     }));
     result.shape_ = read_shape(subject, result.id_);
     require_countable(subject, result.shape_, result.type_.bytes);
-    const handle properties =
-        checked_handle(subject, cannot_open, [&] { return H5Dget_create_plist(result.id_.id()); });
+    const handle properties = checked_handle(subject, cannot_open_dataset,
+                                             [&] { return H5Dget_create_plist(result.id_.id()); });
     result.layout_ = read_layout(subject, properties);
     if (result.layout_ == layout::chunked) {
         result.chunk_ = read_chunk(subject, properties, result.shape_.dims.size());
@@ -125,14 +126,14 @@ dataset dataset::open(const file& file, const std::string& path) {
         case object_kind::dataset:
             break;
         case object_kind::missing:
-            throw_io_error(subject, cannot_open, "there is no such object");
+            throw_io_error(subject, cannot_open_dataset, "there is no such object");
         case object_kind::group:
-            throw_io_error(subject, cannot_open, "this is a group");
+            throw_io_error(subject, cannot_open_dataset, "this is a group");
         case object_kind::named_type:
-            throw_io_error(subject, cannot_open, "this is a named type");
+            throw_io_error(subject, cannot_open_dataset, "this is a named type");
     }
     dataset result = describe(
-        checked_handle(subject, cannot_open,
+        checked_handle(subject, cannot_open_dataset,
                        [&] { return H5Dopen2(file.id().id(), normal.c_str(), H5P_DEFAULT); }),
         file.path(), normal);
     require_filters(subject, result.filters_, false);

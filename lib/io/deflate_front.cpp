@@ -17,7 +17,7 @@ constexpr std::size_t block_header_bytes = 5;
 // A Huffman code that gains less than 1 % is not worth its time, to writers and to readers.
 constexpr double random_bits = 7.92;
 // Bytes that random are stored if four of them repeat in fewer than one place of so many.
-constexpr int hash_bits = 14;
+constexpr int match_hash_bits = 14;
 constexpr std::size_t places_a_repeat = 512;
 // Others have no worthwhile repeats where deflate is not shorter than a Huffman code alone by this.
 constexpr double least_gain = 0.02;
@@ -69,7 +69,7 @@ bool deflate_front::repeats(std::span<const std::byte> data, std::size_t begin, 
     std::size_t found = 0;
     for (std::size_t i = begin; i + sizeof(std::uint32_t) <= end; ++i) {
         const std::uint32_t four = load_four(&data[i]);
-        std::uint32_t& last = last_place_[four * 0x9e3779b1U >> (32 - hash_bits)];
+        std::uint32_t& last = last_place_[four * 0x9e3779b1U >> (32 - match_hash_bits)];
         // Place 0 stands for none; it is its own repeat, once.
         found += static_cast<std::size_t>(load_four(&data[last]) == four);
         last = static_cast<std::uint32_t>(i);
@@ -89,7 +89,7 @@ bool deflate_front::gains_by_repeats(std::span<const std::byte> data, std::size_
 
 deflate_front::result deflate_front::write(std::span<const std::byte> data,
                                            libdeflate_compressor& compressor, std::byte* to) {
-    last_place_.assign(std::size_t{1} << hash_bits, 0);
+    last_place_.assign(std::size_t{1} << match_hash_bits, 0);
     bit_sink sink(to);
     std::size_t begin = 0;
     double tried_bits = 0;

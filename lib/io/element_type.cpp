@@ -13,12 +13,13 @@ namespace lookback::io {
 namespace {
 
 constexpr std::string_view type_subject = "HDF5 datatype";
-constexpr std::string_view cannot_read = "cannot read its description";
+constexpr std::string_view cannot_read_type = "cannot read its description";
 
 std::size_t size_of_type(hid_t type) {
     const auto lock = library_lock();
     const std::size_t bytes = H5Tget_size(type);
-    if (bytes == 0) throw_hdf5_error(type_subject, cannot_read, std::source_location::current());
+    if (bytes == 0)
+        throw_hdf5_error(type_subject, cannot_read_type, std::source_location::current());
     return bytes;
 }
 
@@ -77,7 +78,7 @@ void describe_float(hid_t type, element_type& out) {
     std::size_t mantissa = 0;
     std::size_t mantissa_bits = 0;
     if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0) {
-        throw_hdf5_error(type_subject, cannot_read, std::source_location::current());
+        throw_hdf5_error(type_subject, cannot_read_type, std::source_location::current());
     }
     const H5T_order_t order = H5Tget_order(type);
     for (const auto& known : float_formats) {
@@ -99,7 +100,7 @@ std::string member_name(hid_t type, unsigned member) {
     const auto lock = library_lock();
     char* text = H5Tget_member_name(type, member);
     if (text == nullptr) {
-        throw_hdf5_error(type_subject, cannot_read, std::source_location::current());
+        throw_hdf5_error(type_subject, cannot_read_type, std::source_location::current());
     }
     std::string name = text;
     H5free_memory(text);
@@ -108,7 +109,7 @@ std::string member_name(hid_t type, unsigned member) {
 
 void describe_enum(hid_t type, element_type& out) {
     const handle base =
-        checked_handle(type_subject, cannot_read, [&] { return H5Tget_super(type); });
+        checked_handle(type_subject, cannot_read_type, [&] { return H5Tget_super(type); });
     describe_integer(base.id(), out);
     out.kind = element_kind::enumeration;
     const auto lock = library_lock();
@@ -125,7 +126,8 @@ void describe_enum(hid_t type, element_type& out) {
 
 void describe_compound(hid_t type, element_type& out) {
     out.kind = element_kind::compound;
-    const int members = checked(type_subject, cannot_read, [&] { return H5Tget_nmembers(type); });
+    const int members =
+        checked(type_subject, cannot_read_type, [&] { return H5Tget_nmembers(type); });
     for (unsigned member = 0; member < static_cast<unsigned>(members); ++member) {
         field field;
         field.name = member_name(type, member);
@@ -134,7 +136,7 @@ void describe_compound(hid_t type, element_type& out) {
             field.offset = H5Tget_member_offset(type, member);
         }
         field.type = describe_type(checked_handle(
-            type_subject, cannot_read, [&] { return H5Tget_member_type(type, member); }));
+            type_subject, cannot_read_type, [&] { return H5Tget_member_type(type, member); }));
         out.has_pointers |= field.type.has_pointers;
         out.has_references |= field.type.has_references;
         out.fields.push_back(std::move(field));
@@ -149,7 +151,7 @@ void describe_compound(hid_t type, element_type& out) {
 // Arrays and variable-length sequences: only what their base brings along.
 void describe_container(hid_t type, H5T_class_t type_class, element_type& out) {
     element_type base = describe_type(
-        checked_handle(type_subject, cannot_read, [&] { return H5Tget_super(type); }));
+        checked_handle(type_subject, cannot_read_type, [&] { return H5Tget_super(type); }));
     out.has_pointers = base.has_pointers || type_class == H5T_VLEN;
     out.has_references = base.has_references;
     if (type_class != H5T_ARRAY) return;
@@ -194,7 +196,7 @@ element_type describe_type(const handle& type) {
             describe_float(type.id(), out);
             break;
         case H5T_STRING:
-            out.has_pointers = checked(type_subject, cannot_read,
+            out.has_pointers = checked(type_subject, cannot_read_type,
                                        [&] { return H5Tis_variable_str(type.id()); }) > 0;
             out.kind =
                 out.has_pointers ? element_kind::variable_string : element_kind::fixed_string;
@@ -230,16 +232,18 @@ element_type describe_type(const handle& type) {
 
 std::vector<enum_value> enum_values(const element_type& type) {
     const hid_t id = type.type.id();
-    const handle base = checked_handle(type_subject, cannot_read, [&] { return H5Tget_super(id); });
-    const int members = checked(type_subject, cannot_read, [&] { return H5Tget_nmembers(id); });
+    const handle base =
+        checked_handle(type_subject, cannot_read_type, [&] { return H5Tget_super(id); });
+    const int members =
+        checked(type_subject, cannot_read_type, [&] { return H5Tget_nmembers(id); });
     const bool is_signed = type.key && *type.key <= data_type::i64;
     std::vector<enum_value> values;
     for (unsigned member = 0; member < static_cast<unsigned>(members); ++member) {
         enum_value value{member_name(id, member), 0};
         std::vector<std::byte> bytes(std::max(type.bytes, sizeof(value.bits)));
-        checked(type_subject, cannot_read,
+        checked(type_subject, cannot_read_type,
                 [&] { return H5Tget_member_value(id, member, bytes.data()); });
-        checked(type_subject, cannot_read, [&] {
+        checked(type_subject, cannot_read_type, [&] {
             return H5Tconvert(base.id(), is_signed ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, 1,
                               bytes.data(), nullptr, H5P_DEFAULT);
         });

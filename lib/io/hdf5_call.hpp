@@ -17,6 +17,10 @@
 
 namespace lookback::io {
 
+// What was being done, for the messages of more than one file.
+inline constexpr std::string_view cannot_write = "cannot write";
+inline constexpr std::string_view cannot_create = "cannot create the dataset";
+
 /// Held around every call into HDF5 (recursive, for its callbacks). Debian's library has a lock of
 /// its own; this one makes several calls one step, and works with builds that have none.
 std::unique_lock<std::recursive_mutex> library_lock();

@@ -14,9 +14,6 @@
 namespace lookback::io {
 namespace {
 
-constexpr std::string_view cannot_write = "cannot write";
-constexpr std::string_view cannot_create = "cannot create the dataset";
-
 // Only this process ever opens the file beside, so it needs no lock; its own mark is another.
 handle access_properties(const std::string& subject) {
     handle access =

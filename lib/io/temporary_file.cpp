@@ -22,7 +22,6 @@
 namespace lookback::io {
 namespace {
 
-constexpr std::string_view cannot_write = "cannot write";
 constexpr std::string_view suffix = ".lookback-tmp";
 
 // Paths that a signal handler may have to remove: it can use neither locks nor memory.

@@ -16,7 +16,7 @@
 namespace lookback::io {
 namespace {
 
-constexpr std::string_view cannot_read = "cannot read its virtual sources";
+constexpr std::string_view cannot_read_sources = "cannot read its virtual sources";
 
 struct source {
     std::string file;
@@ -26,9 +26,9 @@ struct source {
 template <class Getter>
 std::string read_text(const std::string& subject, Getter&& get) {
     const auto size =
-        checked(subject, cannot_read, [&] { return get(static_cast<char*>(nullptr), 0); });
+        checked(subject, cannot_read_sources, [&] { return get(static_cast<char*>(nullptr), 0); });
     std::string text(static_cast<std::size_t>(size) + 1, '\0');
-    checked(subject, cannot_read, [&] { return get(text.data(), text.size()); });
+    checked(subject, cannot_read_sources, [&] { return get(text.data(), text.size()); });
     text.pop_back();
     return text;
 }
@@ -64,14 +64,15 @@ std::optional<std::string> find_file(const std::string& name, const std::string&
 }
 
 std::vector<source> sources_of(const std::string& subject, const handle& dataset) {
-    const handle properties =
-        checked_handle(subject, cannot_read, [&] { return H5Dget_create_plist(dataset.id()); });
+    const handle properties = checked_handle(subject, cannot_read_sources,
+                                             [&] { return H5Dget_create_plist(dataset.id()); });
     std::vector<source> sources;
     const auto layout =
-        checked(subject, cannot_read, [&] { return int{H5Pget_layout(properties.id())}; });
+        checked(subject, cannot_read_sources, [&] { return int{H5Pget_layout(properties.id())}; });
     if (layout != H5D_VIRTUAL) return sources;
     std::size_t count = 0;
-    checked(subject, cannot_read, [&] { return H5Pget_virtual_count(properties.id(), &count); });
+    checked(subject, cannot_read_sources,
+            [&] { return H5Pget_virtual_count(properties.id(), &count); });
     for (std::size_t i = 0; i < count; ++i) {
         const auto file = read_text(subject, [&](char* text, std::size_t size) {
             return H5Pget_virtual_filename(properties.id(), i, text, size);
@@ -123,7 +124,7 @@ private:
                            fmt::format("the source {}:{} of this virtual dataset is missing", *name,
                                        source.dataset));
         }
-        visit(opened, path, checked_handle(subject_, cannot_read, [&] {
+        visit(opened, path, checked_handle(subject_, cannot_read_sources, [&] {
                   return H5Dopen2(opened.id().id(), path.c_str(), H5P_DEFAULT);
               }));
     }

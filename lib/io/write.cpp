@@ -14,7 +14,7 @@
 namespace lookback::io {
 namespace {
 
-constexpr std::uint64_t slice_bytes = 1 << 20;
+constexpr std::uint64_t write_slice_bytes = 1 << 20;
 
 void write_chunks(const write_job& job) {
     const chunk_grid grid(job.target.shape(), job.target.chunk(), job.access.item_bytes);
@@ -73,7 +73,8 @@ void write_batches(const write_job& job, std::uint64_t batch, const Put& put) {
 }
 
 void write_contiguous(const write_job& job) {
-    const std::uint64_t batch = std::max<std::uint64_t>(1, slice_bytes / job.access.row_bytes);
+    const std::uint64_t batch =
+        std::max<std::uint64_t>(1, write_slice_bytes / job.access.row_bytes);
     write_batches(job, batch, [&](const row_batch& rows, std::uint64_t bytes) {
         pwrite_all(job, rows.from, bytes, job.access.file_offset + rows.row * job.access.row_bytes);
     });
@@ -111,7 +112,8 @@ void run_by_bands(const write_job& job, std::uint64_t band_rows) {
     for (std::uint64_t row = 0; row < job.rows; row += band_rows) {
         const std::uint64_t rows = std::min(band_rows, job.rows - row);
         std::byte* const memory = band.reserve(band_rows * job.access.row_bytes);
-        const std::uint64_t batch = std::max<std::uint64_t>(1, slice_bytes / job.access.row_bytes);
+        const std::uint64_t batch =
+            std::max<std::uint64_t>(1, write_slice_bytes / job.access.row_bytes);
         for_each_item((rows + batch - 1) / batch, job.options, [&] {
             return [&](std::uint64_t item) {
                 const std::uint64_t count = std::min(batch, rows - item * batch);

@@ -21,8 +21,6 @@
 
 namespace lookback::io {
 
-inline constexpr std::string_view cannot_write = "cannot write";
-
 // Bands of chunks up to this size are made and encoded by one thread; of larger ones every thread
 // would hold one.
 inline constexpr std::uint64_t largest_band_bytes = 16 << 20;

@@ -12,8 +12,8 @@ static_assert(LOOKBACK_NOT_EQUAL == static_cast<int>(comparison::not_equal));
 static_assert(LOOKBACK_GREATER_EQUAL == static_cast<int>(comparison::greater_equal));
 static_assert(LOOKBACK_GREATER == static_cast<int>(comparison::greater));
 
-// The arguments of the calls on items, untyped.
-struct arguments {
+// The selection of the calls on items, untyped.
+struct selection {
     const char* call;
     lookback_context* context;
     lookback_type type;
@@ -24,9 +24,9 @@ struct arguments {
     size_t* kept;
 };
 
-// *kept = keep(context, in, out) with the arguments' types.
+// *kept = keep(context, in, out) with the types of a selection.
 template <class Keep>
-lookback_status run(const arguments& a, const Keep& keep) noexcept {
+lookback_status run_selection(const selection& a, const Keep& keep) noexcept {
     return guarded([&] {
         const context& context = context_of(a.call, a.context);
         require_pointer(a.call, "kept", a.kept);
@@ -49,7 +49,7 @@ lookback_status lookback_compact_if(lookback_context* context, lookback_type typ
                                     lookback_comparison op, const void* value, const void* in,
                                     size_t n, void* out, size_t room, size_t* kept) {
     const char* const call = __func__;
-    return lookback::c::run(
+    return lookback::c::run_selection(
         {call, context, type, in, n, out, room, kept},
         [=]<class T>(const lookback::context& at, std::span<const T> from, std::span<T> to) {
             using namespace lookback::c;
@@ -60,7 +60,7 @@ lookback_status lookback_compact_if(lookback_context* context, lookback_type typ
 
 lookback_status lookback_unique(lookback_context* context, lookback_type type, const void* in,
                                 size_t n, void* out, size_t room, size_t* kept) {
-    return lookback::c::run(
+    return lookback::c::run_selection(
         {__func__, context, type, in, n, out, room, kept},
         []<class T>(const lookback::context& at, std::span<const T> from, std::span<T> to) {
             return lookback::unique<T>(at, from, to);

@@ -7,7 +7,7 @@
 namespace lookback::cpu {
 namespace {
 
-constexpr std::size_t block_rows = 256;
+constexpr std::size_t batch_rows = 256;
 constexpr std::size_t task_rows = std::size_t{1} << 16;
 // Columns further back decide few rows: they are taken as wide as their type is.
 constexpr std::size_t measured_columns = 8;
@@ -38,10 +38,10 @@ extent measure(executor& executor, const key_column& column, std::size_t rows) {
     std::vector<extent> parts(rows / task_rows + 1);
     executor.for_each(parts.size(), [&](std::size_t task) {
         const std::size_t end = std::min(rows, (task + 1) * task_rows);
-        std::uint64_t numbers[block_rows];
+        std::uint64_t numbers[batch_rows];
         extent whole;
-        for (std::size_t row = task * task_rows; row < end; row += block_rows) {
-            const std::size_t count = std::min(block_rows, end - row);
+        for (std::size_t row = task * task_rows; row < end; row += batch_rows) {
+            const std::size_t count = std::min(batch_rows, end - row);
             column.load(row, count, numbers);
             extent part;
             part.include(numbers, count);
@@ -73,12 +73,12 @@ void key_word::compose(std::size_t count, std::uint64_t* out, const Load& load) 
     load(fields_[0].column, std::size_t{0}, count, out);
     const field& head = fields_[0];
     for (std::size_t i = 0; i < count; ++i) out[i] = (out[i] - head.base) >> head.low << below;
-    std::uint64_t numbers[block_rows];
+    std::uint64_t numbers[batch_rows];
     for (std::size_t f = 1; f < fields_.size(); ++f) {
         const field& part = fields_[f];
         below -= part.bits;
-        for (std::size_t row = 0; row < count; row += block_rows) {
-            const std::size_t block = std::min(block_rows, count - row);
+        for (std::size_t row = 0; row < count; row += batch_rows) {
+            const std::size_t block = std::min(batch_rows, count - row);
             load(part.column, row, block, numbers);
             for (std::size_t i = 0; i < block; ++i) {
                 out[row + i] |= (numbers[i] - part.base) >> part.low << below;

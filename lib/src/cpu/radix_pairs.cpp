@@ -127,7 +127,7 @@ private:
     Item* items_;
 };
 
-struct region {
+struct pair_region {
     std::size_t begin;
     std::size_t count;
 };
@@ -149,10 +149,10 @@ public:
                pair_leaf<Item>::scratch_bytes(std::min(leaf_rows, n));
     }
 
-    void sort(const region& whole) {
-        std::vector<region> waiting{whole};
+    void sort(const pair_region& whole) {
+        std::vector<pair_region> waiting{whole};
         while (!waiting.empty()) {
-            const region next = waiting.back();
+            const pair_region next = waiting.back();
             waiting.pop_back();
             const pair_arrays arrays = arrays_.from(next.begin);
             const key_column column = column_.at(arrays.keys, arrays.key_bytes);
@@ -175,8 +175,8 @@ private:
                                leaf_rows_);
     }
 
-    void split(const region& part, const pair_arrays& arrays, const key_word& word,
-               std::vector<region>& waiting) {
+    void split(const pair_region& part, const pair_arrays& arrays, const key_word& word,
+               std::vector<pair_region>& waiting) {
         const std::vector<std::uint64_t> rows = sample_rows(part.count);
         std::vector<std::uint64_t> sample(rows.size());
         word.load_at(rows.data(), rows.size(), sample.data());

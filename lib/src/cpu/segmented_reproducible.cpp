@@ -32,13 +32,13 @@ struct join_flagged {
 /// The items of a segmented array, for tree_walk. Plain loops: the flags would make vectors of
 /// these operators slow, and this mode is for those who must have the bits.
 template <class Op, class T>
-class segmented_tiles {
+class reproducible_tiles {
 public:
     using value_type = flagged<T>;
     using tree = core::reproducible_tree<sizeof(T)>;
 
-    segmented_tiles(std::span<const T> in, std::span<const std::int64_t> offsets, std::span<T> out,
-                    segment_result result, const std::optional<T>& init)
+    reproducible_tiles(std::span<const T> in, std::span<const std::int64_t> offsets,
+                       std::span<T> out, segment_result result, const std::optional<T>& init)
         : in_(in.data()),
           offsets_(offsets),
           out_(out.data()),
@@ -161,10 +161,11 @@ void segmented_reproducible(executor& threads, memory_resource& memory, std::spa
                             const scan_limits& limits) {
     const bool alone = in.size_bytes() < limits.threads_from_bytes;
     if (options.op == scan_operator::plus) {
-        const segmented_tiles<core::plus, T> source(in, offsets, out, result, options.init);
+        const reproducible_tiles<core::plus, T> source(in, offsets, out, result, options.init);
         walk_tree(source, memory, threads, alone);
     } else {
-        const segmented_tiles<core::multiplies, T> source(in, offsets, out, result, options.init);
+        const reproducible_tiles<core::multiplies, T> source(in, offsets, out, result,
+                                                             options.init);
         walk_tree(source, memory, threads, alone);
     }
 }
