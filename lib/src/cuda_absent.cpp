@@ -1,5 +1,6 @@
 // The CUDA backend's answers in a build without CUDA.
 #include "cuda/backend.hpp"
+#include "item_list.hpp"
 
 #include <lookback/error.hpp>
 
@@ -44,7 +45,6 @@ scan_strategy segmented_reduce(device& /*device*/, const segmented_arrays<T>& /*
     refuse();
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_SCANNABLE(T)                                                                      \
     template scan_strategy scan(device&, const T*, T*, std::size_t, bool, const scan_options<T>&); \
     template scan_strategy segmented_scan(device&, const segmented_arrays<T>&, bool,               \
@@ -52,16 +52,7 @@ scan_strategy segmented_reduce(device& /*device*/, const segmented_arrays<T>& /*
     template scan_strategy segmented_reduce(device&, const segmented_arrays<T>&, T,                \
                                             const scan_options<T>&)
 
-LOOKBACK_SCANNABLE(std::int8_t);
-LOOKBACK_SCANNABLE(std::int16_t);
-LOOKBACK_SCANNABLE(std::int32_t);
-LOOKBACK_SCANNABLE(std::int64_t);
-LOOKBACK_SCANNABLE(std::uint8_t);
-LOOKBACK_SCANNABLE(std::uint16_t);
-LOOKBACK_SCANNABLE(std::uint32_t);
-LOOKBACK_SCANNABLE(std::uint64_t);
-LOOKBACK_SCANNABLE(float);
-LOOKBACK_SCANNABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SCANNABLE);
 #undef LOOKBACK_SCANNABLE
 
 void sort_keys(device& /*device*/, memory_resource& /*memory*/, void* /*keys*/, data_type /*type*/,

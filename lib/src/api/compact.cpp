@@ -4,6 +4,7 @@
 #include "api/sort_checks.hpp"
 #include "cpu/key_column.hpp"
 #include "cpu/row_order.hpp"
+#include "item_list.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/compact.hpp>
@@ -309,7 +310,6 @@ void scatter_flagged(const context& context, std::span<const std::uint8_t> flags
     }
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_COMPACTABLE(T)                                                        \
     template std::size_t compact_if(const context&, std::span<const T>, comparison, T, \
                                     std::span<T>);                                     \
@@ -317,16 +317,7 @@ void scatter_flagged(const context& context, std::span<const std::uint8_t> flags
     template void mark_flags(const context&, std::span<const T>, comparison, T,        \
                              std::span<std::uint8_t>)
 
-LOOKBACK_COMPACTABLE(std::int8_t);
-LOOKBACK_COMPACTABLE(std::int16_t);
-LOOKBACK_COMPACTABLE(std::int32_t);
-LOOKBACK_COMPACTABLE(std::int64_t);
-LOOKBACK_COMPACTABLE(std::uint8_t);
-LOOKBACK_COMPACTABLE(std::uint16_t);
-LOOKBACK_COMPACTABLE(std::uint32_t);
-LOOKBACK_COMPACTABLE(std::uint64_t);
-LOOKBACK_COMPACTABLE(float);
-LOOKBACK_COMPACTABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_COMPACTABLE);
 #undef LOOKBACK_COMPACTABLE
 
 }  // namespace lookback

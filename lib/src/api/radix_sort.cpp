@@ -4,6 +4,7 @@
 #include "cpu/radix_argsort.hpp"
 #include "cpu/radix_keys.hpp"
 #include "cpu/radix_pairs.hpp"
+#include "item_list.hpp"
 
 #include <lookback/radix_sort.hpp>
 
@@ -209,7 +210,6 @@ template void gather(const context&, const void*, std::size_t, std::size_t,
 template void gather(const context&, const void*, std::size_t, std::size_t,
                      std::span<const std::int64_t>, void*);
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_SORTABLE(Key)                                                            \
     template void sort(const context&, std::span<Key>, const sort_options&);              \
     template void sort_pairs(const context&, std::span<Key>, void*, std::size_t,          \
@@ -219,17 +219,8 @@ template void gather(const context&, const void*, std::size_t, std::size_t,
     template void argsort(const context&, std::span<const Key>, std::span<std::int64_t>,  \
                           const sort_options&)
 
-LOOKBACK_SORTABLE(std::int8_t);
-LOOKBACK_SORTABLE(std::int16_t);
-LOOKBACK_SORTABLE(std::int32_t);
-LOOKBACK_SORTABLE(std::int64_t);
-LOOKBACK_SORTABLE(std::uint8_t);
-LOOKBACK_SORTABLE(std::uint16_t);
-LOOKBACK_SORTABLE(std::uint32_t);
-LOOKBACK_SORTABLE(std::uint64_t);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SORTABLE);
 LOOKBACK_SORTABLE(float16);
-LOOKBACK_SORTABLE(float);
-LOOKBACK_SORTABLE(double);
 #undef LOOKBACK_SORTABLE
 
 }  // namespace lookback

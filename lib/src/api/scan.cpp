@@ -2,6 +2,7 @@
 
 #include "api/context_state.hpp"
 #include "api/scan_checks.hpp"
+#include "item_list.hpp"
 
 #include <lookback/scan.hpp>
 
@@ -36,23 +37,13 @@ scan_strategy exclusive_scan(const context& context, std::span<const T> in, std:
     return scan_checked("exclusive_scan", context, in, out, true, options);
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_SCANNABLE(T)                                                               \
     template scan_strategy inclusive_scan(const context&, std::span<const T>, std::span<T>, \
                                           const scan_options<T>&);                          \
     template scan_strategy exclusive_scan(const context&, std::span<const T>, std::span<T>, \
                                           const scan_options<T>&)
 
-LOOKBACK_SCANNABLE(std::int8_t);
-LOOKBACK_SCANNABLE(std::int16_t);
-LOOKBACK_SCANNABLE(std::int32_t);
-LOOKBACK_SCANNABLE(std::int64_t);
-LOOKBACK_SCANNABLE(std::uint8_t);
-LOOKBACK_SCANNABLE(std::uint16_t);
-LOOKBACK_SCANNABLE(std::uint32_t);
-LOOKBACK_SCANNABLE(std::uint64_t);
-LOOKBACK_SCANNABLE(float);
-LOOKBACK_SCANNABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SCANNABLE);
 #undef LOOKBACK_SCANNABLE
 
 }  // namespace lookback

@@ -2,6 +2,7 @@
 
 #include "api/context_state.hpp"
 #include "api/scan_checks.hpp"
+#include "item_list.hpp"
 
 #include <lookback/segmented_scan.hpp>
 
@@ -71,7 +72,6 @@ scan_strategy segmented_reduce(const context& context, std::span<const T> in,
     return scan_strategy::lookback;
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_SCANNABLE(T)                                                                    \
     template scan_strategy segmented_inclusive_scan(const context&, std::span<const T>,          \
                                                     std::span<const std::int64_t>, std::span<T>, \
@@ -83,16 +83,7 @@ scan_strategy segmented_reduce(const context& context, std::span<const T> in,
                                             std::span<const std::int64_t>, std::span<T>,         \
                                             const scan_options<T>&)
 
-LOOKBACK_SCANNABLE(std::int8_t);
-LOOKBACK_SCANNABLE(std::int16_t);
-LOOKBACK_SCANNABLE(std::int32_t);
-LOOKBACK_SCANNABLE(std::int64_t);
-LOOKBACK_SCANNABLE(std::uint8_t);
-LOOKBACK_SCANNABLE(std::uint16_t);
-LOOKBACK_SCANNABLE(std::uint32_t);
-LOOKBACK_SCANNABLE(std::uint64_t);
-LOOKBACK_SCANNABLE(float);
-LOOKBACK_SCANNABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SCANNABLE);
 #undef LOOKBACK_SCANNABLE
 
 }  // namespace lookback

@@ -2,6 +2,7 @@
 
 #include "cpu/compact_lanes.hpp"
 #include "cpu/host_access.hpp"
+#include "item_list.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/kernels/core/tile_shape.hpp>
@@ -398,21 +399,11 @@ void scatter(executor& threads, std::span<const std::uint8_t> flags, const std::
     });
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_MARKABLE(T)                                       \
     template block_marker compare_marker(const T*, comparison, T); \
     template block_marker heads_marker(const T*)
 
-LOOKBACK_MARKABLE(std::int8_t);
-LOOKBACK_MARKABLE(std::int16_t);
-LOOKBACK_MARKABLE(std::int32_t);
-LOOKBACK_MARKABLE(std::int64_t);
-LOOKBACK_MARKABLE(std::uint8_t);
-LOOKBACK_MARKABLE(std::uint16_t);
-LOOKBACK_MARKABLE(std::uint32_t);
-LOOKBACK_MARKABLE(std::uint64_t);
-LOOKBACK_MARKABLE(float);
-LOOKBACK_MARKABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_MARKABLE);
 #undef LOOKBACK_MARKABLE
 
 }  // namespace lookback::cpu

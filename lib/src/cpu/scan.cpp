@@ -4,6 +4,7 @@
 #include "cpu/scan_lanes.hpp"
 #include "cpu/scan_reproducible.hpp"
 #include "cpu/sign_free.hpp"
+#include "item_list.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/kernels/core/tile_shape.hpp>
@@ -125,21 +126,11 @@ void scan(executor& threads, memory_resource& memory, std::span<const T> in, std
     });
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_SCANNABLE(T)                                                               \
     template void scan(executor&, memory_resource&, std::span<const T>, std::span<T>, bool, \
                        const scan_options<T>&, const scan_limits&)
 
-LOOKBACK_SCANNABLE(std::int8_t);
-LOOKBACK_SCANNABLE(std::int16_t);
-LOOKBACK_SCANNABLE(std::int32_t);
-LOOKBACK_SCANNABLE(std::int64_t);
-LOOKBACK_SCANNABLE(std::uint8_t);
-LOOKBACK_SCANNABLE(std::uint16_t);
-LOOKBACK_SCANNABLE(std::uint32_t);
-LOOKBACK_SCANNABLE(std::uint64_t);
-LOOKBACK_SCANNABLE(float);
-LOOKBACK_SCANNABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SCANNABLE);
 #undef LOOKBACK_SCANNABLE
 
 }  // namespace lookback::cpu

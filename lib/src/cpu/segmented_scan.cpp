@@ -6,6 +6,7 @@
 #include "cpu/segmented_reproducible.hpp"
 #include "cpu/sign_free.hpp"
 #include "cpu/tile_heads.hpp"
+#include "item_list.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/kernels/core/tile_shape.hpp>
@@ -249,7 +250,6 @@ void segmented_reduce(executor& threads, memory_resource& memory, std::span<cons
     });
 }
 
-// A macro, because a function cannot instantiate templates explicitly.
 #define LOOKBACK_SCANNABLE(T)                                                       \
     template void segmented_scan(executor&, memory_resource&, std::span<const T>,   \
                                  std::span<const std::int64_t>, std::span<T>, bool, \
@@ -258,16 +258,7 @@ void segmented_reduce(executor& threads, memory_resource& memory, std::span<cons
                                    std::span<const std::int64_t>, std::span<T>, T,  \
                                    const scan_options<T>&, const scan_limits&)
 
-LOOKBACK_SCANNABLE(std::int8_t);
-LOOKBACK_SCANNABLE(std::int16_t);
-LOOKBACK_SCANNABLE(std::int32_t);
-LOOKBACK_SCANNABLE(std::int64_t);
-LOOKBACK_SCANNABLE(std::uint8_t);
-LOOKBACK_SCANNABLE(std::uint16_t);
-LOOKBACK_SCANNABLE(std::uint32_t);
-LOOKBACK_SCANNABLE(std::uint64_t);
-LOOKBACK_SCANNABLE(float);
-LOOKBACK_SCANNABLE(double);
+LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SCANNABLE);
 #undef LOOKBACK_SCANNABLE
 
 }  // namespace lookback::cpu
