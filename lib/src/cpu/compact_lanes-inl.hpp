@@ -23,10 +23,6 @@ HWY_BEFORE_NAMESPACE();
 namespace lookback::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// How far ahead the rows are asked for: two blocks of u32, so that marking finds them in cache.
-// u32, 512 MiB, half kept, two threads: one block ahead 25 ms, two 17, four 18.
-constexpr std::size_t compress_prefetch_bytes = 8192;
-
 HWY_INLINE std::size_t bit_count(std::uint64_t word) {
     return static_cast<std::size_t>(__builtin_popcountll(word));
 }
@@ -157,14 +153,15 @@ inline constexpr std::size_t sparse_bits = Bytes == 0    ? 64
                                                          : 6;
 
 template <std::size_t Bytes>
-void compress_rows(const std::byte* in, const std::uint64_t* words, std::size_t n,
-                   std::size_t row_bytes, std::byte* out) {
+std::byte* compress_rows(const std::byte* in, const std::uint64_t* words, std::size_t n,
+                         std::size_t row_bytes, const std::byte* ahead, std::byte* out) {
     const std::size_t bytes = Bytes != 0 ? Bytes : row_bytes;
+    if (ahead == nullptr) ahead = in;  // is in cache: cheaper than a branch for each word
     std::size_t w = 0;
-    for (; (w + 1) * 64 <= n; ++w, in += 64 * bytes) {
+    for (; (w + 1) * 64 <= n; ++w, in += 64 * bytes, ahead += 64 * bytes) {
         const std::uint64_t word = words[w];
         for (std::size_t line = 0; line < 64 * bytes; line += 64) {
-            __builtin_prefetch(in + compress_prefetch_bytes + line, 0, 2);
+            __builtin_prefetch(ahead + line, 0, 2);
         }
         // Four vectors cost less than the branch: 10 % of u32 kept, one thread, 55 ms with it, 43
         // without.
@@ -178,7 +175,8 @@ void compress_rows(const std::byte* in, const std::uint64_t* words, std::size_t 
             out = compress_dense<Bytes>(in, word, row_bytes, out);
         }
     }
-    if (w * 64 < n) compress_sparse<Bytes>(in, words[w], row_bytes, out);
+    if (w * 64 < n) out = compress_sparse<Bytes>(in, words[w], row_bytes, out);
+    return out;
 }
 
 inline compact_lanes::compress choose_compress(std::size_t row_bytes) {
@@ -198,33 +196,20 @@ inline compact_lanes::compress choose_compress(std::size_t row_bytes) {
     }
 }
 
-/// Lines of the next input that are asked for with each line that is written, at most: a core reads
-/// while its writes drain. u32, 512 MiB, 90 % kept, one thread: 75 ms without, 67 with.
-constexpr std::size_t stream_lines_ahead = 4;
-
-inline void stream_bytes(const std::byte* in, std::size_t bytes, std::byte* out,
-                         const std::byte* next, std::size_t next_bytes) {
-    constexpr std::size_t line = 64;
+inline void stream_lines(const std::byte* lines, std::size_t bytes, std::byte* to,
+                         std::byte* carry) {
     const hn::ScalableTag<std::uint8_t> d;
     const std::size_t lanes = hn::Lanes(d);
-    const std::size_t head =
-        std::min(bytes, (line - reinterpret_cast<std::uintptr_t>(out) % line) % line);
-    std::memcpy(out, in, head);
-    const std::size_t lines = std::max<std::size_t>((bytes - head) / line, 1);
-    const std::size_t ahead = std::min(stream_lines_ahead, (next_bytes / line + lines - 1) / lines);
-    const std::byte* const next_end = next + next_bytes;
-    const auto* from = reinterpret_cast<const std::uint8_t*>(in);
-    auto* to = reinterpret_cast<std::uint8_t*>(out);
-    std::size_t at = head;
-    for (; at + line <= bytes; at += line) {
-        for (std::size_t i = 0; i < ahead && next < next_end; ++i, next += line) {
-            __builtin_prefetch(next, 0, 2);
-        }
-        for (std::size_t part = at; part < at + line; part += lanes) {
-            hn::Stream(hn::LoadU(d, from + part), d, to + part);
-        }
+    const auto* from = reinterpret_cast<const std::uint8_t*>(lines);
+    for (std::size_t at = 0; at < bytes; at += lanes) {
+        hn::Stream(hn::LoadU(d, from + at), d, reinterpret_cast<std::uint8_t*>(to) + at);
     }
-    std::memcpy(out + at, in + at, bytes - at);
+    for (std::size_t at = 0; at < 64; at += lanes) {
+        hn::StoreU(hn::LoadU(d, from + bytes + at), d, reinterpret_cast<std::uint8_t*>(carry) + at);
+    }
+}
+
+inline void end_stream() {
     hwy::FlushStream();
 }
 

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lookback::cpu::HWY_NAMESPACE {
 
 compact_lanes all_compact_lanes() {
-    return {&bits_from_flags, &count_bits, &choose_compress, &stream_bytes};
+    return {&bits_from_flags, &count_bits, &choose_compress, &stream_lines, &end_stream};
 }
 
 // A macro, because Highway exports plain functions alone.

@@ -32,15 +32,16 @@ struct compact_lanes {
     void (*bits_from_bytes)(const std::uint8_t* flags, std::size_t n, std::uint64_t* words);
     /// The number of bits that are set in n words.
     std::size_t (*count)(const std::uint64_t* words, std::size_t n);
-    /// Moves the rows whose bits are set to `out`, without a gap. Reads nothing but the n rows; may
-    /// write compress_slack_bytes behind the last row kept. in and out do not overlap.
-    using compress = void (*)(const std::byte* in, const std::uint64_t* words, std::size_t n,
-                              std::size_t row_bytes, std::byte* out);
+    /// Moves the rows whose bits are set to `out`, without a gap; returns the end of the last one.
+    /// Reads nothing but the n rows; may write compress_slack_bytes behind the last row kept. in
+    /// and out do not overlap. Meanwhile it asks for as many bytes from `ahead` on, unless null.
+    using compress = std::byte* (*)(const std::byte* in, const std::uint64_t* words, std::size_t n,
+                                    std::size_t row_bytes, const std::byte* ahead, std::byte* out);
     compress (*compress_for)(std::size_t row_bytes);
-    /// Copies past the caches; the bytes are visible to other threads on return. Asks meanwhile for
-    /// what will be read next, so that the memory reads while it writes.
-    void (*stream)(const std::byte* in, std::size_t bytes, std::byte* out, const std::byte* next,
-                   std::size_t next_bytes);
+    /// Copies lines of 64 bytes past the caches, to a multiple of 64. Other threads see them after
+    /// end_stream(). The line behind them is copied to `carry`.
+    void (*stream)(const std::byte* lines, std::size_t bytes, std::byte* to, std::byte* carry);
+    void (*end_stream)();
 };
 
 compact_lanes find_compact_lanes();
