@@ -47,8 +47,8 @@ void end_by_crash(int) {
 void tell_crashes(std::string_view app) {
     const auto line = fmt::format_to_n(
         crash_line.begin(), crash_line.size(),
-        "{}: error: it crashed, most likely in HDF5 on a damaged file; nothing was written; check "
-        "the input with h5dump, or copy it again\n",
+        "{}: error: it crashed, most likely in HDF5 on a damaged file; the output is as it was, or "
+        "complete; check the input with h5dump, or copy it again\n",
         app);
     crash_line_bytes = std::min(line.size, crash_line.size());
     for (const int number : crash_signals) {

@@ -9,14 +9,16 @@ namespace {
 
 static_assert(compress_slack_bytes <= line_writer::line_bytes);
 
-// Bytes that are marked, and moved, in turn. u32, 512 MiB, 10, 50 and 90 % kept, two threads:
-// 256 bytes 29.5, 32.2 and 32.6 ms, 512 bytes 28.5, 31.1 and 31.9, 2 KiB 28.1, 31.9 and 33.8.
+// Bytes that are marked, and moved, in turn. The same loop apart from the library, u32, 512 MiB,
+// 10, 50 and 90 % kept, two threads: 256 bytes 29.5, 32.2 and 32.6 ms, 512 bytes 28.5, 31.1
+// and 31.9, 2 KiB 28.1, 31.9 and 33.8.
 constexpr std::size_t block_bytes = 1024;
 constexpr std::size_t most_block_rows = 1024;
 
 // How far ahead the rows are asked for, also across the end of a tile: a thread's next tile does
-// not lie behind this one, so that no hardware does it. 10, 50 and 90 % kept: 2 KiB 30.8, 33.0 and
-// 32.8 ms, 4 KiB 28.9, 30.9 and 32.4, 8 KiB 28.5, 31.1 and 31.9, 32 KiB 28.6, 30.8 and 32.8.
+// not lie behind this one, so that no hardware does it. As above, 10, 50 and 90 % kept: 2
+// KiB 30.8, 33.0 and 32.8 ms, 4 KiB 28.9, 30.9 and 32.4, 8 KiB 28.5, 31.1 and 31.9, 32
+// KiB 28.6, 30.8 and 32.8.
 constexpr std::size_t ahead_bytes = 8192;
 
 void copy_lines(const std::byte* lines, std::size_t bytes, std::byte* to, std::byte* carry) {
