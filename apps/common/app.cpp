@@ -28,8 +28,9 @@ void end_by_signal(int number) {
 }
 
 // HDF5 1.10 follows some damaged files out of its memory. What it takes with it is this process,
-// but neither the previous output nor the promise of one line and status 2. Sanitizers tell more.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// but neither the previous output nor the promise of one line and status 2. Sanitizers and the
+// core files of debug builds tell more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
 constexpr bool tells_crashes = false;
 #else
 constexpr bool tells_crashes = true;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace lookback::apps::h5select {
 
@@ -25,7 +26,6 @@ public:
         if (used_ == batch_.rows) {
             give_back();
             batch_ = reader_.next().value_or(io::row_reader::batch{0, 0, nullptr});
-            used_ = 0;
         }
         return batch_.rows - used_;
     }
@@ -33,11 +33,13 @@ public:
     void advance(std::uint64_t rows) { used_ += rows; }
 
 private:
-    // What variable-length values of the batch point to.
+    // What variable-length values of the batch point to; once, also where the next read fails.
     void give_back() {
-        if (batch_.rows == 0 || !source_.dataset.type().has_pointers) return;
-        io::reclaim(source_.dataset.type(), const_cast<std::byte*>(batch_.data),
-                    batch_.rows * source_.dataset.row_items());
+        const io::row_reader::batch old = std::exchange(batch_, {0, 0, nullptr});
+        used_ = 0;
+        if (old.rows == 0 || !source_.dataset.type().has_pointers) return;
+        io::reclaim(source_.dataset.type(), const_cast<std::byte*>(old.data),
+                    old.rows * source_.dataset.row_items());
     }
 
     const stream& source_;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,16 @@ bool holds_references(const std::string& subject, const handle& object) {
 std::size_t common_length(const std::string& a, const std::string& b) {
     const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
     return static_cast<std::size_t>(end - a.begin());
+}
+
+// The address of the dataset that a region lies in; nothing where it cannot be opened.
+std::optional<std::uint64_t> address_of_region(const handle& file, const std::byte* reference) {
+    const auto lock = library_lock();
+    const handle object(H5Rdereference2(file.id(), H5P_DEFAULT, H5R_DATASET_REGION, reference));
+    H5O_info_t info;
+    const bool there = object && H5Oget_info2(object.id(), &info, H5O_INFO_BASIC) >= 0;
+    take_error_lines();
+    return there ? std::optional<std::uint64_t>(info.addr) : std::nullopt;
 }
 
 // Passes the items of a dataset through `change`, a batch at a time; those for which it returns
@@ -91,14 +102,18 @@ void reference_book::follow_copy(const file& source, const std::string& from, co
 void reference_book::replace(const std::string& subject, const handle& target,
                              const std::string& path) {
     const handle object = open_object(subject, target, path);
-    H5O_info_t info;
-    checked(subject, cannot_follow,
-            [&] { return H5Oget_info2(object.id(), &info, H5O_INFO_BASIC); });
-    if (info.rc == 1) replaced_.emplace(info.addr, path);  // else it lives on under another name
+    for (const std::string& name : object_names(subject, object)) {  // a group goes with all below
+        const handle gone = open_object(subject, object, name);
+        H5O_info_t info;
+        checked(subject, cannot_follow,
+                [&] { return H5Oget_info2(gone.id(), &info, H5O_INFO_BASIC); });
+        if (info.rc != 1) continue;  // it lives on under another name
+        replaced_.emplace(info.addr, name == "." ? path : join_path(path, name));
+    }
 }
 
 // References hold addresses, which HDF5 may give to other objects once they are free.
-void reference_book::follow_replaced(const file& target) {
+std::uint64_t reference_book::follow_replaced(const file& target) {
     std::map<std::uint64_t, hobj_ref_t> now;
     for (const auto& [address, path] : replaced_) {
         hobj_ref_t reference = 0;
@@ -109,12 +124,21 @@ void reference_book::follow_replaced(const file& target) {
         }
         now.emplace(address, reference);
     }
+    std::uint64_t lost = 0;
     const reference_visitor visit = [&](std::byte* item, bool is_object) {
+        if (!is_object) {
+            const auto address = address_of_region(target.id(), item);
+            if (address && !now.contains(*address)) return false;
+            std::memset(item, 0, sizeof(hdset_reg_ref_t));  // its rows are gone
+            ++lost;
+            return true;
+        }
         hobj_ref_t reference = 0;
         std::memcpy(&reference, item, sizeof(reference));
-        const auto found = is_object ? now.find(reference) : now.end();
+        const auto found = now.find(reference);
         if (found == now.end()) return false;
         std::memcpy(item, &found->second, sizeof(reference));
+        if (found->second == 0) ++lost;
         return true;
     };
     for (const std::string& name : object_names(target.path(), target.id())) {
@@ -125,6 +149,7 @@ void reference_book::follow_replaced(const file& target) {
         if (!holds_references(subject, object)) continue;
         follow_replaced(dataset::describe(object, target.path(), path), visit);
     }
+    return lost;
 }
 
 void reference_book::follow_replaced(const dataset& holder, const reference_visitor& visit) const {
@@ -167,7 +192,12 @@ reference_mover reference_book::mover(const std::string& subject, const handle& 
 
 std::vector<std::string> reference_book::set_all(const file& target) {
     std::vector<std::string> left_out;
-    if (!replaced_.empty()) follow_replaced(target);
+    if (const std::uint64_t lost = replaced_.empty() ? 0 : follow_replaced(target); lost != 0) {
+        left_out.push_back(
+            fmt::format("{}: {} references to what was replaced are empty now, since other rows, "
+                        "or nothing, took its place",
+                        target.path(), lost));
+    }
     for (const auto& items : items_) {
         if (kind_of(target, items.target_path) != object_kind::dataset) continue;
         const dataset made = dataset::open(target, items.target_path);

@@ -8,6 +8,7 @@
 #include "io/file.hpp"
 #include "io/reference_mover.hpp"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -25,8 +26,8 @@ public:
                      const std::string& subject, const handle& target_file);
     /// The dataset at `to` holds the source's references, in rows of its own order.
     void follow_rows(const handle& source, const std::string& to);
-    /// The object at `path` of the output gives way to another: what referred to it in the output
-    /// will refer to that.
+    /// The object at `path` of the output, with all below, gives way to another: what referred to
+    /// it in the output will refer to that, or be empty where nothing has its path.
     void replace(const std::string& subject, const handle& target, const std::string& path);
     /// Attributes to be set at the end.
     void add(std::vector<pending_attribute> attributes);
@@ -43,7 +44,8 @@ private:
         bool copied;  // by H5Ocopy, which cleared them: read from the source
     };
 
-    void follow_replaced(const file& target);
+    /// Returns how many references are empty now.
+    std::uint64_t follow_replaced(const file& target);
     void follow_replaced(const dataset& holder, const reference_visitor& visit) const;
     new_place place_of(const std::string& path, const std::string& referrer) const;
     reference_mover mover(const std::string& subject, const handle& source, const handle& target,

@@ -6,14 +6,17 @@ virtual datasets of virtual ones, types that look alike.
 """
 
 import ctypes
+import os
 import pathlib
+import signal
 import subprocess
+import time
 
 import h5py
 import numpy as np
 import pytest
 
-from support import SANITIZED, load, make, ok, program, refused, run
+from support import SANITIZED, SECONDS, load, make, ok, program, refused, run
 
 RNG = np.random.default_rng(20261201)
 DONT_FILTER_PARTIAL_CHUNKS = 2
@@ -262,6 +265,20 @@ def test_damaged_heaps_of_variable_length_text(tmp_path, offset, value):
         return  # they end where HDF5 leaves its memory
     assert process.returncode in (0, 2) and len(process.stderr.splitlines()) == (process.returncode == 2), process
     assert {path.name for path in tmp_path.iterdir()} <= {"in.h5", "out.h5"}
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers tell of crashes themselves")
+def test_a_crash_is_told_in_one_line(tmp_path):
+    source, out, report = make(tmp_path / "in.h5", x=np.array([3, 1, 2])), tmp_path / "out.h5", tmp_path / "report"
+    os.mkfifo(report)  # nobody reads it: the app waits there
+    with subprocess.Popen([program("h5sort"), str(source), "-o", str(out), "--json", str(report)],
+                          stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not out.exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGSEGV)
+        _, said = process.communicate(timeout=SECONDS)
+    assert process.returncode == 2 and said.startswith("h5sort: error: it crashed") and said.count("\n") == 1, said
+    assert load(out, "x").tolist() == [1, 2, 3]
 
 
 def test_names_in_quotes(tmp_path):

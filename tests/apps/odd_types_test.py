@@ -149,6 +149,25 @@ def test_what_refers_to_replaced_objects(tmp_path):
         assert file[file["refs"].attrs["hard"]][:].tolist() == [30, 10, 20]
 
 
+def test_nothing_points_to_what_is_gone(tmp_path):
+    source = make(tmp_path / "in.h5", far=np.arange(6.0), near=np.arange(6.0))
+    with h5py.File(source, "a") as file:
+        file["regions"] = np.array([file["far"].regionref[1:3], file["near"].regionref[2:4]], h5py.regionref_dtype)
+    process = run("h5sort", f"{source}:/far", "-r", "-o", source, "--overwrite")
+    assert process.returncode == 0 and "1 references to what was replaced are empty now" in process.stderr, process
+    with h5py.File(source) as file:
+        lost, kept = file["regions"][:]
+        assert not lost and file[kept].name == "/near" and file[kept][kept].tolist() == [2, 3]
+
+    out = make(tmp_path / "out.h5", g__t=np.arange(3.0), other=np.arange(3.0))
+    with h5py.File(out, "a") as file:
+        file["refs"] = np.array([file["g/t"].ref, file["other"].ref, file["g"].ref], h5py.ref_dtype)
+    process = run("h5sort", f"{source}:/far", "-o", f"{out}:/g", "--overwrite")
+    assert process.returncode == 0 and "1 references to what was replaced are empty now" in process.stderr, process
+    with h5py.File(out) as file:
+        assert not file["refs"][0] and names_of(file, file["refs"][1:]) == ["/other", "/g"]
+
+
 def test_the_rest_of_a_group_stays_in_its_place(tmp_path):
     source = make(tmp_path / "in.h5", g__a=np.array([3, 1, 2]), g__long=np.arange(5))
     with h5py.File(source, "a") as file:

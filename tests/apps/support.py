@@ -42,6 +42,7 @@ def refused(name, *words, **more):
     assert len(lines) == 1 and process.stderr.endswith("\n"), process.stderr
     start = f"{name}: error: "
     assert lines[0].startswith(start), lines
+    assert "it crashed" not in lines[0], lines
     return lines[0][len(start):]
 
 

@@ -326,6 +326,29 @@ TEST_F(CompactRows, AMarkerThatThrowsEndsEveryThread) {
     }
 }
 
+// The tiles behind one that is given up have no place: written where none were kept before them,
+// their rest would lie behind its end.
+TEST_F(CompactRows, AMarkerThatThrowsWritesNothingBehindTheRest) {
+    constexpr std::size_t rows = 1 << 18;
+    constexpr std::size_t half = rows / 2;
+    const std::vector<std::uint32_t> in(rows, 7);
+    const context four({.backend = backend::cpu, .threads = 4});
+    for (std::size_t refused = 0; refused < half; refused += rows / 64) {
+        std::vector<std::uint32_t> out(half);
+        std::vector<std::uint32_t> rest(rows, 1);  // half of it, and a red zone
+        const auto flags = row_flags::computed(
+            rows, [&](std::size_t first, std::size_t count, std::uint64_t* words) {
+                if (first <= refused && refused < first + count) throw std::domain_error("no");
+                std::fill_n(words, (count + 63) / 64, first < half ? ~std::uint64_t{0} : 0);
+            });
+        const moved_rows column{in.data(), sizeof(in[0]), out.data(), rest.data()};
+        EXPECT_THROW(compact(four, flags, {&column, 1}), std::domain_error) << refused;
+        EXPECT_EQ(std::count(rest.begin() + half, rest.end(), 1U),
+                  static_cast<std::ptrdiff_t>(half))
+            << refused;
+    }
+}
+
 TEST(CompactStaged, FlagsOffsetsAndScatterGiveTheSame) {
     const context context({.backend = backend::cpu, .threads = 2});
     const std::vector<int> in{7, 2, 9, 4, 5, 8, 1, 6};

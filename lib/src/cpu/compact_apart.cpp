@@ -84,8 +84,9 @@ void compact_apart::work(std::byte* scratch) {
             const std::size_t tile = claimed.tile;
             tiles_.publish(tile, kept);
             claimed = {claimed.next, tiles_.take()};
-            moved = {tiles_.begin(tile), tiles_.rows(tile), kept, tiles_.kept_before(tile, kept),
-                     words[0]};
+            const std::size_t before = tiles_.kept_before(tile, kept);
+            if (tiles_.failed()) continue;
+            moved = {tiles_.begin(tile), tiles_.rows(tile), kept, before, words[0]};
             std::swap(words[0], words[1]);
         } catch (...) {
             tiles_.give_up(claimed.tile);

@@ -34,7 +34,8 @@ void compact_in_place::work(std::byte* scratch) {
         try {
             const std::size_t kept = stage_tile(tile, scratch);
             tiles_.publish(tile, kept);
-            write_tile(tile, tiles_.kept_before(tile, kept), kept, scratch);
+            const std::size_t before = tiles_.kept_before(tile, kept);
+            if (!tiles_.failed()) write_tile(tile, before, kept, scratch);
         } catch (...) {
             tiles_.give_up(tile);
             throw;

@@ -56,11 +56,17 @@ public:
         return before;
     }
 
-    /// For a thread that cannot go on: no further tile is begun, and nobody waits for this one.
+    /// For a thread that cannot go on: no further tile is begun, nobody waits for this one, and no
+    /// later one is moved, whose place is not known.
     void give_up(std::size_t tile) {
-        ticket_.store(static_cast<std::size_t>(count()), std::memory_order_relaxed);
+        failed_.store(true,
+                      std::memory_order_relaxed);  // seen by who reads the word published below
+        ticket_.store(count(), std::memory_order_relaxed);
         if (tile < count()) publish(tile, 0);
     }
+
+    /// True after kept_before() where an earlier tile was given up: its answer means nothing.
+    bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
     /// The rows that pass, once all tiles have looked back.
     std::size_t kept() const { return kept_.load(std::memory_order_relaxed); }
@@ -75,6 +81,7 @@ private:
     core::slot_array slots_;
     std::atomic<std::size_t> ticket_{0};
     std::atomic<std::size_t> kept_{0};
+    std::atomic<bool> failed_{false};
 };
 
 }  // namespace lookback::cpu

@@ -13,7 +13,8 @@ void compact_wide::work(std::byte* scratch) {
             mark_(tiles_.begin(tile), tiles_.rows(tile), words);
             const std::size_t kept = lanes_.count(words, words_of(tiles_.rows(tile)));
             tiles_.publish(tile, kept);
-            move_tile(tile, tiles_.kept_before(tile, kept), words);
+            const std::size_t before = tiles_.kept_before(tile, kept);
+            if (!tiles_.failed()) move_tile(tile, before, words);
         } catch (...) {
             tiles_.give_up(tile);
             throw;
