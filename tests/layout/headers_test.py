@@ -60,7 +60,9 @@ def compile_alone(root, header, compiler, options, language):
         source = pathlib.Path(folder) / f"alone.{language}"
         source.write_text(f'#include "{root / header}"\n')
         if language == "cu":
-            command = [compiler, "--cuda", "-o", os.devnull, *options, source]
+            # To PTX: the front end once, and no assembler; 1.4 s where an object takes 3.7.
+            targets = [re.sub(r"^-+generate-code=arch=(\w+),.*", r"-arch=\1", option) for option in options]
+            command = [compiler, "--ptx", "-o", os.devnull, *targets, source]
         else:
             command = [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *options, source]
         run = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
