@@ -1,6 +1,7 @@
 # lookback_test(NAME SOURCES... [LIBS ...]): one GoogleTest program, run by ctest as one test.
 # lookback_pytest(NAME FILE [ENVIRONMENT VAR=VALUE...]): one pytest file, run by ctest as one test.
-# Both leave a JUnit report in reports/NAME.xml; tests/support/summary.py counts from these.
+# lookback_skipped_test(NAME REASON): stands for one that is not built here.
+# All leave a JUnit report in reports/NAME.xml; tests/support/summary.py counts from these.
 find_package(GTest REQUIRED)
 
 # The system's interpreter first: the one that has Debian's h5py and pytest.
@@ -21,6 +22,13 @@ function(lookback_test name)
     add_test(NAME ${name} COMMAND ${name} --gtest_brief=1
                                   --gtest_output=xml:${LOOKBACK_REPORTS}/${name}.xml)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "${LOOKBACK_TEST_ENVIRONMENT}")
+endfunction()
+
+# A test that is not built here: ctest and the summary show it, as skipped, with the reason.
+function(lookback_skipped_test name reason)
+    add_test(NAME ${name} COMMAND ${LOOKBACK_PYTHON} ${PROJECT_SOURCE_DIR}/tests/support/skipped.py
+                                  ${name} ${reason} ${LOOKBACK_REPORTS}/${name}.xml)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
 function(lookback_pytest name file)

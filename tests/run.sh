@@ -44,9 +44,15 @@ if [ "$strict" = yes ]; then warnings=(-DCMAKE_COMPILE_WARNING_AS_ERROR=ON); fi
 
 available_gib() { awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo; }
 
+# A third of what nvcc compiles are tests that need a GPU.
+gpu_tests=(-DLOOKBACK_GPU_TESTS=ON)
+if [ "${LOOKBACK_REQUIRE_CUDA:-0}" != 1 ] && ! nvidia-smi -L >/dev/null 2>&1; then
+    gpu_tests=(-DLOOKBACK_GPU_TESTS=OFF)
+fi
+
 configure() {
     local preset=$1
-    cmake --preset "$preset" "${warnings[@]}" ${LOOKBACK_CMAKE_ARGS:-} >"build/$preset.configure.log" 2>&1 || {
+    cmake --preset "$preset" "${warnings[@]}" "${gpu_tests[@]}" ${LOOKBACK_CMAKE_ARGS:-} >"build/$preset.configure.log" 2>&1 || {
         tail -n 30 "build/$preset.configure.log"
         return 1
     }
