@@ -334,7 +334,7 @@ TEST_F(CompactRows, AMarkerThatThrowsWritesNothingBehindTheRest) {
     const std::vector<std::uint32_t> in(rows, 7);
     const context four({.backend = backend::cpu, .threads = 4});
     for (std::size_t refused = 0; refused < half; refused += rows / 64) {
-        std::vector<std::uint32_t> out(half);
+        std::vector<std::uint32_t> out(rows);
         std::vector<std::uint32_t> rest(rows, 1);  // half of it, and a red zone
         const auto flags = row_flags::computed(
             rows, [&](std::size_t first, std::size_t count, std::uint64_t* words) {
