@@ -177,7 +177,7 @@ private:
     operand compile(const expression& tree) {
         // Of what is emitted for it alone, not for its parts.
         const std::size_t outer = std::exchange(column_, tree.column);
-        const operand result = compile_part(tree);
+        operand result = compile_part(tree);
         column_ = outer;
         return result;
     }

@@ -99,7 +99,7 @@ void frame(key_classes<Bits>& classes, std::span<const ordered_number<Bits>> sam
         using limits = std::numeric_limits<ordered_number<Bits>>;
         const bool lower = classes.base != limits::min();
         const bool higher = classes.base != limits::max();
-        classes.range = static_cast<Bits>((lower ? 1 : 0) + (higher ? 1 : 0));
+        classes.range = static_cast<Bits>(Bits{lower} + Bits{higher});
         if (lower) --classes.base;
         return;
     }

@@ -12,13 +12,13 @@ namespace lookback::cuda {
 namespace {
 
 // Long enough for the bus, short enough that few are under way when the last one is read.
-constexpr std::size_t piece_bytes = std::size_t{4} << 20;
+constexpr std::size_t usual_piece_bytes = std::size_t{4} << 20;
 // More threads decode faster than the bus takes.
 constexpr int most_threads = 16;
 
 std::size_t stream_piece_bytes(std::size_t key_bytes, std::size_t block) {
     const std::size_t block_bytes = block * key_bytes;
-    return std::max<std::size_t>(piece_bytes / block_bytes, 1) * block_bytes;
+    return std::max<std::size_t>(usual_piece_bytes / block_bytes, 1) * block_bytes;
 }
 
 }  // namespace
