@@ -2,6 +2,7 @@
 // batches, every stored type, faults, functions that throw, conditions that name what is not there.
 // Built twice: for a GPU, and for the emulated device, whose streams do nothing until waited for.
 #include "support/backend_context.hpp"
+#include "support/row_steps.hpp"
 
 #include <lookback/row_stream.hpp>
 
@@ -24,6 +25,9 @@ using core::row_step;
 using core::stored_type;
 using core::value_type;
 using kind = row_operand::kind;
+using test::at;
+using test::constant;
+using test::step;
 
 #if defined(LOOKBACK_ON_EMULATED_DEVICE)
 constexpr std::size_t tile_rows = 16384;
@@ -32,28 +36,6 @@ constexpr std::size_t most_rows = 2 * tile_rows;
 constexpr std::size_t tile_rows = 16384;
 constexpr std::size_t most_rows = 200 * tile_rows;
 #endif
-
-row_operand at(kind is, int number = 0) {
-    return {is, 0, static_cast<std::uint16_t>(number)};
-}
-
-row_step step(opcode op, value_type type, row_operand left, row_operand right, int target) {
-    row_step made{};
-    made.op = op;
-    made.type = type;
-    made.left = left;
-    made.right = right;
-    made.target = static_cast<std::uint8_t>(target);
-    made.guard = row_step::no_guard;
-    return made;
-}
-
-template <class T>
-core::row_constant constant(T value) {
-    core::row_constant made{};
-    std::memcpy(made.words, &value, sizeof(T));
-    return made;
-}
 
 /// A condition, its columns, and what it says of each row.
 struct table {

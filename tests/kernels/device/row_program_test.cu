@@ -2,6 +2,7 @@
 // tiles, every operand's place, faults with and without guards, rows that do not exist. What
 // expressions mean is tested by apps_expression_fuzz, with the same kernels.
 #include "support/device_array.cuh"
+#include "support/row_steps.hpp"
 #include "support/scan_operators.cuh"
 
 #include <lookback/kernels/device/compact.cuh>
@@ -21,28 +22,6 @@ using core::value_type;
 using kind = row_operand::kind;
 
 constexpr std::size_t padding = core::row_program::padding;
-
-row_operand at(kind is, int number = 0) {
-    return {is, 0, static_cast<std::uint16_t>(number)};
-}
-
-row_step step(opcode op, value_type type, row_operand left, row_operand right, int target) {
-    row_step made{};
-    made.op = op;
-    made.type = type;
-    made.left = left;
-    made.right = right;
-    made.target = static_cast<std::uint8_t>(target);
-    made.guard = row_step::no_guard;
-    return made;
-}
-
-template <class T>
-core::row_constant constant(T value) {
-    core::row_constant made{};
-    std::memcpy(made.words, &value, sizeof(T));
-    return made;
-}
 
 /// Columns a (f32), b (i32) and c (u8 truth), and what a program gives for their rows.
 class table {
