@@ -102,6 +102,8 @@ def results():
             compiler, options = options_of(command["command"])
             if "ccache" in os.path.basename(compiler):
                 compiler, options = options_of(command["command"].split(None, 1)[1])
+            if header.startswith("tests/support/"):  # whose users may not be built: kernels' tests without a GPU
+                options = [*options, f"-I{ROOT / 'tests'}"]
             languages = [(compiler, options, "cu" if cuda else "cpp")]
             if header.endswith(".h"):
                 c_options = [o for o in options if not o.startswith("-std=")]
