@@ -37,6 +37,8 @@ constexpr bool tells_crashes = true;
 #endif
 constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 std::array<char, 256> crash_line;
+// Of the handler: where types or groups are nested too deep, nothing is left of the thread's own.
+std::array<char, std::size_t{64} << 10> crash_stack;
 std::size_t crash_line_bytes = 0;
 
 void end_by_crash(int) {
@@ -52,9 +54,14 @@ void tell_crashes(std::string_view app) {
         "complete; check the input with h5dump, or copy it again\n",
         app);
     crash_line_bytes = std::min(line.size, crash_line.size());
+    stack_t stack = {};
+    stack.ss_sp = crash_stack.data();
+    stack.ss_size = crash_stack.size();
+    sigaltstack(&stack, nullptr);
     for (const int number : crash_signals) {
         struct sigaction action = {};
         action.sa_handler = end_by_crash;
+        action.sa_flags = SA_ONSTACK;
         sigemptyset(&action.sa_mask);
         sigaction(number, &action, nullptr);
     }

@@ -30,6 +30,23 @@ bool is_written_in_place(const std::string& file) {
             !std::filesystem::is_regular_file(file, ignored));
 }
 
+// Where a link leads to nothing yet, the name that would be made. Empty, with errno, where links
+// lead round.
+std::string made_through_links(const std::string& file) {
+    constexpr int most_links = 40;  // as the kernel
+    namespace fs = std::filesystem;
+    std::error_code failure;
+    fs::path path = file;
+    for (int links = 0; fs::is_symlink(fs::symlink_status(path, failure)); ++links) {
+        if (links == most_links) {
+            errno = ELOOP;
+            return {};
+        }
+        path = path.parent_path() / fs::read_symlink(path, failure);
+    }
+    return path.string();
+}
+
 // Names of open files: what they hold already, as with >> report, stays.
 bool is_descriptor(const std::string& file) {
     return file.starts_with("/dev/std") || file.starts_with("/dev/fd/") ||
@@ -72,13 +89,14 @@ void require_report_file(const std::string& file) {
     if (file == "-") return;
     std::error_code ignored;
     if (std::filesystem::is_directory(file, ignored)) refuse_report(file, "this is a folder");
-    if (is_written_in_place(file)) {
-        const bool there = std::filesystem::exists(file, ignored);
-        if (there && access(file.c_str(), W_OK) != 0) refuse_report(file, std::strerror(errno));
-        if (there) refuse_hdf5(file);
+    if (is_written_in_place(file) && std::filesystem::exists(file, ignored)) {
+        if (access(file.c_str(), W_OK) != 0) refuse_report(file, std::strerror(errno));
+        refuse_hdf5(file);
         return;
     }
-    const std::string beside = name_beside(file);
+    const std::string place = made_through_links(file);
+    if (place.empty()) refuse_report(file, std::strerror(errno));
+    const std::string beside = name_beside(place);
     const int made = open(beside.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (made < 0) refuse_report(file, std::strerror(errno));
     ::close(made);

@@ -109,22 +109,38 @@ haddr_t place_of(const file& file, const std::string& path) {
     return info.addr;
 }
 
-// Hard links alone, and each group once: links may form cycles.
-void collect_tables(const file& file, const std::string& group, std::set<haddr_t>& seen,
-                    std::vector<std::string>& tables) {
-    if (!seen.insert(place_of(file, group)).second) return;
-    std::vector<std::string> datasets;
-    std::vector<std::string> groups;
-    for (const auto& [name, hard] : links_of(file, group)) {
-        if (!hard || is_hidden(name)) continue;
-        const std::string path = join_path(group, name);
-        const object_kind kind = kind_of(file, path);
-        if (kind == object_kind::dataset) datasets.push_back(path);
-        if (kind == object_kind::group) groups.push_back(path);
+// The kind of what a hard link leads to; missing where that cannot be read.
+object_kind kind_behind(const file& file, const std::string& path) {
+    const auto lock = library_lock();
+    H5O_info_t info;
+    if (find_info(file.id().id(), path, info) >= 0) return kind_of_type(info.type);
+    take_error_lines();
+    return object_kind::missing;
+}
+
+// Hard links alone, and each group once: links may form cycles, and nest deeper than a stack does.
+std::vector<std::string> tables_of(const file& file) {
+    std::vector<std::string> tables;
+    std::set<haddr_t> seen;
+    std::vector<std::string> left{"/"};  // the next group last
+    while (!left.empty()) {
+        const std::string group = std::move(left.back());
+        left.pop_back();
+        if (!seen.insert(place_of(file, group)).second) continue;
+        std::vector<std::string> datasets;
+        std::vector<std::string> groups;
+        for (const auto& [name, hard] : links_of(file, group)) {
+            if (!hard || is_hidden(name)) continue;
+            const std::string path = join_path(group, name);
+            const object_kind kind = kind_behind(file, path);
+            if (kind == object_kind::dataset) datasets.push_back(path);
+            if (kind == object_kind::group) groups.push_back(path);
+        }
+        if (datasets.size() == 1) tables.push_back(datasets.front());
+        if (datasets.size() > 1) tables.push_back(group);
+        left.insert(left.end(), groups.rbegin(), groups.rend());
     }
-    if (datasets.size() == 1) tables.push_back(datasets.front());
-    if (datasets.size() > 1) tables.push_back(group);
-    for (const auto& path : groups) collect_tables(file, path, seen, tables);
+    return tables;
 }
 
 }  // namespace
@@ -153,16 +169,11 @@ file file::open(const std::string& path) {
 object_kind kind_of(const file& file, const std::string& path) {
     const std::string normal = normal_path(path);
     const auto lock = library_lock();
-    // Each link on the way, since H5Lexists fails where a parent is missing.
-    for (std::size_t end = normal.find('/', 1); normal.size() > 1;
-         end = normal.find('/', end + 1)) {
-        const std::string part = normal.substr(0, end);
-        if (H5Lexists(file.id().id(), part.c_str(), H5P_DEFAULT) <= 0 ||
-            H5Oexists_by_name(file.id().id(), part.c_str(), H5P_DEFAULT) <= 0) {
-            take_error_lines();
-            return object_kind::missing;
-        }
-        if (end == std::string::npos) break;
+    // Both fail as well where a group on the way is missing.
+    if (normal != "/" && (H5Lexists(file.id().id(), normal.c_str(), H5P_DEFAULT) <= 0 ||
+                          H5Oexists_by_name(file.id().id(), normal.c_str(), H5P_DEFAULT) <= 0)) {
+        take_error_lines();
+        return object_kind::missing;
     }
     H5O_info_t info;
     checked(file.path() + ":" + normal, cannot_open,
@@ -185,9 +196,7 @@ std::vector<child> children(const file& file, const std::string& group) {
 }
 
 std::string find_only_table(const file& file) {
-    std::vector<std::string> tables;
-    std::set<haddr_t> seen;
-    collect_tables(file, "/", seen, tables);
+    std::vector<std::string> tables = tables_of(file);
     if (tables.size() == 1) return tables.front();
     if (tables.empty()) {
         throw error(error_kind::invalid_argument,

@@ -8,6 +8,7 @@ virtual datasets of virtual ones, types that look alike.
 import ctypes
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import time
@@ -281,6 +282,39 @@ def test_a_crash_is_told_in_one_line(tmp_path):
     assert load(out, "x").tolist() == [1, 2, 3]
 
 
+@pytest.fixture(name="nested")
+def fixture_nested(tmp_path):
+    """x is a dataset of sequences in sequences, k its key; how deep they nest is more than a small stack holds."""
+    kind = h5py.h5t.STD_I8LE.copy()
+    for _ in range(3000):
+        kind = h5py.h5t.vlen_create(kind)
+    with h5py.File(tmp_path / "in.h5", "w", libver="latest") as file:
+        h5py.h5d.create(file.id, b"x", kind, h5py.h5s.create_simple((3,)))
+        file["k"] = np.array([3, 1, 2])
+    return tmp_path / "in.h5"
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers tell of crashes themselves, and need more of the stack")
+def test_a_stack_that_overflows_is_told_in_one_line(nested, tmp_path):
+    out = make(tmp_path / "out.h5", y=np.arange(3))
+    before = out.read_bytes()
+    small = 256 << 10
+    process = run("h5sort", nested, "-k", "k", "-o", out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (small, small)))
+    assert process.returncode == 2, process
+    assert process.stderr.startswith("h5sort: error: it crashed") and process.stderr.count("\n") == 1, process
+    assert out.read_bytes() == before and sorted(path.name for path in tmp_path.iterdir()) == ["in.h5", "out.h5"]
+
+
+def test_groups_in_groups_without_end(tmp_path):
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        group = file
+        for _ in range(600):
+            group = group.create_group("g")
+        group["x"] = np.array([3, 1, 2])
+    ok("h5sort", tmp_path / "in.h5", "-o", f"{tmp_path / 'out.h5'}:/x", timeout=20)
+    assert load(tmp_path / "out.h5", "x").tolist() == [1, 2, 3]
+
+
 def test_names_in_quotes(tmp_path):
     names = ["odd name", "a,b", "a:desc", "with\"quote", ":", "日本", "x[0]", "-k"]
     source = make(tmp_path / "in.h5", **{f"g__{name}": np.roll(np.arange(9), shift) for shift, name in enumerate(names)})
@@ -329,3 +363,11 @@ def test_reports_through_links(tmp_path):
     link.symlink_to("in.h5")
     assert "replace the HDF5 file" in refused("h5sort", source, "-o", tmp_path / "out.h5", "--overwrite", "--json", link)
     assert load(source, "x").tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("leads_to,part", [("none/report.json", "No such file"), ("link.json", "Too many levels")])
+def test_reports_through_links_that_lead_nowhere(tmp_path, leads_to, part):
+    source, link = make(tmp_path / "in.h5", x=np.array([3, 1, 2])), tmp_path / "link.json"
+    link.symlink_to(leads_to)
+    assert part in refused("h5sort", source, "-o", tmp_path / "out.h5", "--json", link)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.h5", "link.json"] and link.is_symlink()
