@@ -1,6 +1,6 @@
 // Level lib/io, private: attributes from one object to another, maybe of another file.
 // Invariant: type, dataspace (null ones too) and bytes are kept; references follow their objects'
-// paths, or the attribute is left out with a notice.
+// paths, and those that cannot are empty, or no longer in the lists of dimension scales.
 #pragma once
 
 #include "io/handle.hpp"
@@ -34,15 +34,16 @@ std::vector<pending_attribute> copy_attributes(const std::string& subject, const
 void defer_references(const std::string& subject, const handle& source, const handle& target,
                       const std::string& target_path, std::vector<pending_attribute>& pending);
 
-/// Copies an attribute with references, moved into `target_file`. Returns false, and copies
-/// nothing, where one of them is lost.
-bool copy_references(const std::string& subject, const pending_attribute& attribute,
-                     const handle& target_file, reference_mover& mover);
+/// Copies an attribute with references, moved into `target_file`. Copies nothing where all are
+/// lost.
+reference_mover::result copy_references(const std::string& subject,
+                                        const pending_attribute& attribute,
+                                        const handle& target_file, reference_mover& mover);
 
 /// Calls `visit` for the references in an object's attributes, and stores what it changes: where it
-/// returns true.
+/// returns true. What cannot be read stays as it is; `told` gets a line for it.
 void update_references(const std::string& subject, const handle& object,
-                       const reference_visitor& visit);
+                       const reference_visitor& visit, std::vector<std::string>& told);
 
 /// PyTables keeps the number of rows of a table as attribute NROWS too; sets it where it is.
 void update_row_count(const std::string& subject, const handle& dataset, std::uint64_t rows);

@@ -1,6 +1,7 @@
 #include "io/file.hpp"
 
 #include "io/hdf5_call.hpp"
+#include "io/object_walk.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -56,19 +57,6 @@ herr_t find_info(hid_t from, const std::string& path, H5O_info_t& info) {
     return H5Oget_info_by_name2(from, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT);
 }
 
-object_kind kind_of_type(H5O_type_t type) {
-    switch (type) {
-        case H5O_TYPE_GROUP:
-            return object_kind::group;
-        case H5O_TYPE_DATASET:
-            return object_kind::dataset;
-        case H5O_TYPE_NAMED_DATATYPE:
-            return object_kind::named_type;
-        default:
-            return object_kind::missing;
-    }
-}
-
 struct link {
     std::string name;
     bool hard;
@@ -102,7 +90,7 @@ bool is_hidden(const std::string& name) {
 }
 
 // What tells an object of a file from its others, whatever links lead to it.
-haddr_t place_of(const file& file, const std::string& path) {
+haddr_t address_of(const file& file, const std::string& path) {
     H5O_info_t info;
     checked(file.path() + ":" + path, cannot_open,
             [&] { return find_info(file.id().id(), path, info); });
@@ -126,7 +114,7 @@ std::vector<std::string> tables_of(const file& file) {
     while (!left.empty()) {
         const std::string group = std::move(left.back());
         left.pop_back();
-        if (!seen.insert(place_of(file, group)).second) continue;
+        if (!seen.insert(address_of(file, group)).second) continue;
         std::vector<std::string> datasets;
         std::vector<std::string> groups;
         for (const auto& [name, hard] : links_of(file, group)) {

@@ -7,6 +7,7 @@
 #include <lookback/error.hpp>
 
 #include <mutex>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <string_view>
@@ -60,6 +61,18 @@ template <class Function>
 handle checked_handle(std::string_view subject, std::string_view action, Function&& function,
                       const std::source_location& where = std::source_location::current()) {
     return handle(checked(subject, action, static_cast<Function&&>(function), where));
+}
+
+/// Runs what reads a part that the work can do without. Returns what its error{io_error} says.
+template <class Function>
+std::optional<std::string> why_not_read(Function&& function) {
+    try {
+        function();
+    } catch (const error& failure) {
+        if (failure.kind() != error_kind::io_error) throw;
+        return failure.what();
+    }
+    return std::nullopt;
 }
 
 }  // namespace lookback::io

@@ -172,12 +172,12 @@ struct output_file::state {
     }
 
     void make_group(const file& source, const std::string& source_path, const std::string& path) {
-        references.follow(source_path, path);
-        if (keeps_group(path)) return;
-        make_room(path);
         const handle original = checked_handle(
             source.path() + ":" + source_path, "cannot open the group",
             [&] { return H5Gopen2(source.id().id(), source_path.c_str(), H5P_DEFAULT); });
+        references.follow(source.path(), original, path);
+        if (keeps_group(path)) return;
+        make_room(path);
         const handle properties = checked_handle(
             address(path), cannot_write, [&] { return H5Gget_create_plist(original.id()); });
         make_room_for_attributes(address(path), original, properties);
@@ -233,7 +233,7 @@ dataset output_file::create_like(const dataset& source, const std::string& path,
     creation creation = creation_like(state_->address(target), source, rows, storage);
     make_room_for_attributes(state_->address(target), source.id(), creation.properties);
     state_->make_room(target);
-    state_->references.follow(source.path(), target);
+    state_->references.follow(source.address(), source.id(), target);
     const handle type = storage.type ? file_type(*storage.type)
                                      : checked_handle(state_->address(target), cannot_create, [&] {
                                            return H5Tcopy(source.type().type.id());

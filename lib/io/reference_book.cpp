@@ -9,26 +9,13 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace lookback::io {
 namespace {
-
-herr_t collect_object(hid_t, const char* name, const H5O_info_t*, void* out) {
-    static_cast<std::vector<std::string>*>(out)->emplace_back(name);
-    return 0;
-}
-
-// All objects at and below one, by their paths from there; "." is the object itself.
-std::vector<std::string> object_names(const std::string& subject, const handle& root) {
-    std::vector<std::string> names;
-    checked(subject, "cannot list", [&] {
-        return H5Ovisit2(root.id(), H5_INDEX_NAME, H5_ITER_INC, collect_object, &names,
-                         H5O_INFO_BASIC);
-    });
-    return names;
-}
 
 handle open_object(const std::string& subject, const handle& from, const std::string& path) {
     return checked_handle(subject, cannot_follow,
@@ -58,9 +45,10 @@ std::optional<std::uint64_t> address_of_region(const handle& file, const std::by
 }
 
 // Passes the items of a dataset through `change`, a batch at a time; those for which it returns
-// true are stored.
+// true are stored. With `unread`, rows that cannot be read stay as they are, and it says why.
 void change_items(const dataset& from, const dataset& to,
-                  const std::function<bool(std::byte* items, std::uint64_t count)>& change) {
+                  const std::function<bool(std::byte* items, std::uint64_t count)>& change,
+                  std::optional<std::string>* unread = nullptr) {
     const std::uint64_t row_bytes = to.row_bytes(form::stored);
     const std::uint64_t batch = std::min(rows_at_once(to, row_bytes), to.rows());
     std::vector<std::byte> memory(batch * row_bytes);
@@ -68,7 +56,13 @@ void change_items(const dataset& from, const dataset& to,
     options.threads = 1;
     for (std::uint64_t row = 0; row < to.rows() && row_bytes > 0; row += batch) {
         const std::uint64_t rows = std::min(batch, to.rows() - row);
-        read_rows(from, row, rows, form::stored, memory.data(), options);
+        const auto read = [&] { read_rows(from, row, rows, form::stored, memory.data(), options); };
+        if (unread == nullptr) {
+            read();
+        } else if (auto why = why_not_read(read)) {
+            *unread = std::move(why);
+            continue;
+        }
         if (change(memory.data(), rows * to.row_items())) {
             write_rows(to, row, rows, form::stored, memory.data(), options);
         }
@@ -76,10 +70,31 @@ void change_items(const dataset& from, const dataset& to,
     }
 }
 
+// References to what took the place of what was replaced, 0 where nothing did.
+std::map<std::uint64_t, hobj_ref_t> references_now(const file& target,
+                                                   const std::map<std::uint64_t, std::string>& at) {
+    std::map<std::uint64_t, hobj_ref_t> now;
+    for (const auto& [address, path] : at) {
+        hobj_ref_t reference = 0;
+        if (kind_of(target, path) != object_kind::missing) {
+            checked(target.path() + ":" + path, cannot_follow, [&, name = path.c_str()] {
+                return H5Rcreate(&reference, target.id().id(), name, H5R_OBJECT, -1);
+            });
+        }
+        now.emplace(address, reference);
+    }
+    return now;
+}
+
+std::string path_below(const std::string& path, const found_object& object) {
+    return object.name == "." ? path : join_path(path, object.name);
+}
+
 }  // namespace
 
-void reference_book::follow(const std::string& from, const std::string& to) {
-    made_.emplace(from, to);
+void reference_book::follow(const std::string& subject, const handle& source,
+                            const std::string& to) {
+    places_.emplace(io::place_of(subject, source), new_place{to, true});
 }
 
 void reference_book::follow_rows(const handle& source, const std::string& to) {
@@ -88,11 +103,12 @@ void reference_book::follow_rows(const handle& source, const std::string& to) {
 
 void reference_book::follow_copy(const file& source, const std::string& from, const std::string& to,
                                  const std::string& subject, const handle& target_file) {
-    copied_.emplace_back(from, to);
     const handle root = open_object(source.path() + ":" + from, source.id(), from);
-    for (const std::string& name : object_names(source.path() + ":" + from, root)) {
-        const std::string path = name == "." ? to : join_path(to, name);
-        const handle original = open_object(subject, root, name);
+    const unsigned long number = io::place_of(subject, root).first;
+    for (const found_object& object : objects_below(source.path() + ":" + from, root)) {
+        const std::string path = path_below(to, object);
+        places_.emplace(object_place{number, object.address}, new_place{path, false});
+        const handle original = open_object(subject, root, object.name);
         defer_references(subject, original, open_object(subject, target_file, path), path,
                          attributes_);
         if (holds_references(subject, original)) items_.push_back({original, path, true});
@@ -101,29 +117,15 @@ void reference_book::follow_copy(const file& source, const std::string& from, co
 
 void reference_book::replace(const std::string& subject, const handle& target,
                              const std::string& path) {
-    const handle object = open_object(subject, target, path);
-    for (const std::string& name : object_names(subject, object)) {  // a group goes with all below
-        const handle gone = open_object(subject, object, name);
-        H5O_info_t info;
-        checked(subject, cannot_follow,
-                [&] { return H5Oget_info2(gone.id(), &info, H5O_INFO_BASIC); });
-        if (info.rc != 1) continue;  // it lives on under another name
-        replaced_.emplace(info.addr, name == "." ? path : join_path(path, name));
+    // A group goes with all below; what has another name as well lives on under that.
+    for (const found_object& object : objects_below(subject, open_object(subject, target, path))) {
+        if (object.links == 1) replaced_.emplace(object.address, path_below(path, object));
     }
 }
 
 // References hold addresses, which HDF5 may give to other objects once they are free.
-std::uint64_t reference_book::follow_replaced(const file& target) {
-    std::map<std::uint64_t, hobj_ref_t> now;
-    for (const auto& [address, path] : replaced_) {
-        hobj_ref_t reference = 0;
-        if (kind_of(target, path) != object_kind::missing) {
-            checked(target.path() + ":" + path, cannot_follow, [&] {
-                return H5Rcreate(&reference, target.id().id(), path.c_str(), H5R_OBJECT, -1);
-            });
-        }
-        now.emplace(address, reference);
-    }
+void reference_book::follow_replaced(const file& target, std::vector<std::string>& told) {
+    const auto now = references_now(target, replaced_);
     std::uint64_t lost = 0;
     const reference_visitor visit = [&](std::byte* item, bool is_object) {
         if (!is_object) {
@@ -141,25 +143,55 @@ std::uint64_t reference_book::follow_replaced(const file& target) {
         if (found->second == 0) ++lost;
         return true;
     };
-    for (const std::string& name : object_names(target.path(), target.id())) {
-        const std::string path = name == "." ? "/" : "/" + name;
-        const std::string subject = target.path() + ":" + path;
-        const handle object = open_object(subject, target.id(), path);
-        update_references(subject, object, visit);
-        if (!holds_references(subject, object)) continue;
-        follow_replaced(dataset::describe(object, target.path(), path), visit);
+    // Whose references are still those of the source, by whatever name the walk finds them.
+    std::set<std::uint64_t> pending;
+    for (const auto& items : items_) {
+        if (kind_of(target, items.target_path) != object_kind::dataset) continue;
+        const handle made = open_object(target.path(), target.id(), items.target_path);
+        pending.insert(io::place_of(target.path(), made).second);
     }
-    return lost;
+    std::vector<std::string> unread;
+    for (const found_object& object : objects_below(target.path(), target.id())) {
+        follow_replaced(target, object, pending.contains(object.address), visit, unread);
+    }
+    for (const std::string& why : unread) {
+        told.push_back(why + "; what it refers to is left as it is, though it may be replaced");
+    }
+    if (lost == 0) return;
+    told.push_back(
+        fmt::format("{}: {} references to what was replaced are empty now, since other rows, "
+                    "or nothing, took its place",
+                    target.path(), lost));
 }
 
-void reference_book::follow_replaced(const dataset& holder, const reference_visitor& visit) const {
-    const bool pending = std::any_of(items_.begin(), items_.end(), [&](const auto& items) {
-        return items.target_path == holder.path();
+void reference_book::follow_replaced(const file& target, const found_object& object,
+                                     bool is_pending, const reference_visitor& visit,
+                                     std::vector<std::string>& unread) {
+    const std::string path = path_below("/", object);
+    const std::string subject = target.path() + ":" + path;
+    if (object.kind == object_kind::missing) {
+        unread.push_back(subject + ": cannot be read");
+        return;
+    }
+    handle opened;
+    std::optional<dataset> holder;
+    auto why = why_not_read([&] {
+        opened = open_object(subject, target.id(), path);
+        if (!is_pending && holds_references(subject, opened)) {
+            holder = dataset::describe(opened, target.path(), path);
+        }
     });
-    if (pending) return;  // its references are still those of the source
-    change_items(holder, holder, [&](std::byte* items, std::uint64_t count) {
-        return visit_references(holder.type().type.id(), items, count, visit) > 0;
-    });
+    if (opened) update_references(subject, opened, visit, unread);
+    if (!why && holder) {
+        const reference_map map(holder->type().type.id());
+        change_items(
+            *holder, *holder,
+            [&](std::byte* items, std::uint64_t count) {
+                return map.visit(items, count, visit) > 0;
+            },
+            &why);
+    }
+    if (why) unread.push_back(std::move(*why));
 }
 
 void reference_book::add(std::vector<pending_attribute> attributes) {
@@ -167,37 +199,38 @@ void reference_book::add(std::vector<pending_attribute> attributes) {
 }
 
 // An object may have been made twice (rows kept, and the rest): the one near the referrer is meant.
-new_place reference_book::place_of(const std::string& path, const std::string& referrer) const {
-    const auto [first, last] = made_.equal_range(path);
+new_place reference_book::place_of(const object_place& object, const std::string& referrer) const {
+    const auto [first, last] = places_.equal_range(object);
     if (first != last) {
-        const auto near = std::max_element(first, last, [&](const auto& a, const auto& b) {
-            return common_length(a.second, referrer) < common_length(b.second, referrer);
-        });
-        return {near->second, true};
+        const auto nearness = [&](const new_place& place) {
+            return std::pair(place.rows_moved, common_length(place.path, referrer));
+        };
+        return std::max_element(first, last,
+                                [&](const auto& a, const auto& b) {
+                                    return nearness(a.second) < nearness(b.second);
+                                })
+            ->second;
     }
-    for (const auto& [from, to] : copied_) {
-        if (path == from) return {to, false};
-        if (path.starts_with(from + "/")) return {to + path.substr(from.size()), false};
-    }
-    return {path, false};
+    const auto& paths = paths_.at(object.first);
+    const auto found = paths.find(object.second);
+    return found == paths.end() ? new_place{} : new_place{found->second, false};
 }
 
 reference_mover reference_book::mover(const std::string& subject, const handle& source,
                                       const handle& target, const std::string& referrer) {
     const auto [paths, is_new] = paths_.try_emplace(file_number(subject, source));
-    if (is_new) paths->second = paths_of(subject, source);
-    return {source, paths->second, target,
-            [this, referrer](const std::string& path) { return place_of(path, referrer); }};
+    if (is_new) {
+        const handle file =
+            checked_handle(subject, cannot_follow, [&] { return H5Iget_file_id(source.id()); });
+        for (const found_object& object : objects_below(subject, file)) {
+            paths->second.emplace(object.address, path_below("/", object));
+        }
+    }
+    return {source, target,
+            [this, referrer](const object_place& object) { return place_of(object, referrer); }};
 }
 
-std::vector<std::string> reference_book::set_all(const file& target) {
-    std::vector<std::string> left_out;
-    if (const std::uint64_t lost = replaced_.empty() ? 0 : follow_replaced(target); lost != 0) {
-        left_out.push_back(
-            fmt::format("{}: {} references to what was replaced are empty now, since other rows, "
-                        "or nothing, took its place",
-                        target.path(), lost));
-    }
+void reference_book::set_items(const file& target, std::vector<std::string>& told) {
     for (const auto& items : items_) {
         if (kind_of(target, items.target_path) != object_kind::dataset) continue;
         const dataset made = dataset::open(target, items.target_path);
@@ -205,34 +238,49 @@ std::vector<std::string> reference_book::set_all(const file& target) {
             items.copied ? dataset::describe(items.source, target.path(), items.target_path) : made;
         reference_mover moving =
             mover(made.address(), items.source, target.id(), items.target_path);
+        const reference_map map(made.type().type.id());
         std::uint64_t lost = 0;
         change_items(from, made, [&](std::byte* references, std::uint64_t count) {
-            lost += moving.move(made.type().type.id(), references, count);
+            lost += moving.move(map, references, count).lost;
             return true;
         });
         if (lost == 0) continue;
-        left_out.push_back(
+        told.push_back(
             fmt::format("{}: {} of its references are empty now, since what they "
                         "refer to is not in this file, or has other rows",
                         made.address(), lost));
     }
+}
+
+void reference_book::set_attributes(const file& target, std::vector<std::string>& told) {
     for (const auto& attribute : attributes_) {
         if (kind_of(target, attribute.target_path) == object_kind::missing) continue;
         const std::string name = target.path() + ":" + attribute.target_path;
         reference_mover moving =
             mover(name, attribute.source_object, target.id(), attribute.target_path);
-        if (copy_references(name, attribute, target.id(), moving)) continue;
-        left_out.push_back(
-            fmt::format("{}: the attribute '{}' is left out, since what it refers to is not in "
+        const auto [kept, lost] = copy_references(name, attribute, target.id(), moving);
+        if (lost == 0) continue;
+        const std::string part =
+            kept == 0 ? "is left out" : fmt::format("has lost {} of its references", lost);
+        told.push_back(
+            fmt::format("{}: the attribute '{}' {}, since what {} to is not in "
                         "this file, or has other rows",
-                        name, attribute.name));
+                        name, attribute.name, part, kept == 0 ? "it refers" : "they refer"));
     }
+}
+
+std::vector<std::string> reference_book::set_all(const file& target) {
+    std::vector<std::string> told;
+    if (!replaced_.empty()) follow_replaced(target, told);
+    set_items(target, told);
+    set_attributes(target, told);
     clear();
-    return left_out;
+    return told;
 }
 
 void reference_book::clear() {
     replaced_.clear();
+    places_.clear();
     attributes_.clear();
     items_.clear();
     paths_.clear();

@@ -1,25 +1,26 @@
 // Level lib/io, private: the references of an output, which are set when all objects are there.
-// Invariant: a reference follows its object to the object's new path; one whose object is not in
-// the output is empty (its attribute left out), and told.
+// Invariant: a reference follows its object to the object's new path, whichever of the object's
+// names led there; one whose object is not in the output is empty, and told.
 #pragma once
 
 #include "io/attributes.hpp"
 #include "io/dataset.hpp"
 #include "io/file.hpp"
+#include "io/object_walk.hpp"
 #include "io/reference_mover.hpp"
 
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace lookback::io {
 
 class reference_book {
 public:
-    /// The object of the source at `from` is made anew at `to`.
-    void follow(const std::string& from, const std::string& to);
+    /// An object of the source is made anew at `to`.
+    void follow(const std::string& subject, const handle& source, const std::string& to);
     /// H5Ocopy has copied the object at `from`, with all below it, to `to`: it leaves references in
     /// attributes as they are, where they then point anywhere, and clears those of datasets.
     void follow_copy(const file& source, const std::string& from, const std::string& to,
@@ -32,7 +33,7 @@ public:
     /// Attributes to be set at the end.
     void add(std::vector<pending_attribute> attributes);
 
-    /// Sets them all; one line for each that is left out.
+    /// Sets them all; one line for each that is lost, and for what cannot be read to see to it.
     std::vector<std::string> set_all(const file& target);
     void clear();
 
@@ -44,19 +45,21 @@ private:
         bool copied;  // by H5Ocopy, which cleared them: read from the source
     };
 
-    /// Returns how many references are empty now.
-    std::uint64_t follow_replaced(const file& target);
-    void follow_replaced(const dataset& holder, const reference_visitor& visit) const;
-    new_place place_of(const std::string& path, const std::string& referrer) const;
+    void follow_replaced(const file& target, std::vector<std::string>& told);
+    static void follow_replaced(const file& target, const found_object& object, bool is_pending,
+                                const reference_visitor& visit, std::vector<std::string>& unread);
+    void set_items(const file& target, std::vector<std::string>& told);
+    void set_attributes(const file& target, std::vector<std::string>& told);
+    new_place place_of(const object_place& object, const std::string& referrer) const;
     reference_mover mover(const std::string& subject, const handle& source, const handle& target,
                           const std::string& referrer);
 
-    std::map<std::uint64_t, std::string> replaced_;            // by their former addresses
-    std::multimap<std::string, std::string> made_;             // by their paths in the source
-    std::vector<std::pair<std::string, std::string>> copied_;  // with all below
+    std::map<std::uint64_t, std::string> replaced_;  // by their former addresses
+    std::multimap<object_place, new_place> places_;  // of what was made or copied
     std::vector<pending_attribute> attributes_;
     std::vector<pending_items> items_;
-    std::map<unsigned long, object_paths> paths_;  // by the number of the file
+    /// What else is in the sources: their paths by their addresses.
+    std::map<unsigned long, std::unordered_map<std::uint64_t, std::string>> paths_;
 };
 
 }  // namespace lookback::io

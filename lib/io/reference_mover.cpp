@@ -9,56 +9,68 @@
 namespace lookback::io {
 namespace {
 
-herr_t collect_path(hid_t, const char* name, const H5O_info_t* info, void* out) {
-    const std::string path = name;
-    static_cast<object_paths*>(out)->emplace(info->addr, path == "." ? "/" : "/" + path);
-    return 0;
-}
-
 bool is_null(const std::byte* item, std::size_t bytes) {
     return std::all_of(item, item + bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
-std::uint64_t visit_item(hid_t type, std::byte* item, const reference_visitor& visit) {
+}  // namespace
+
+reference_map::reference_map(hid_t type) {
+    const auto lock = library_lock();
+    bytes_ = H5Tget_size(type);
+    add(type, 0);
+}
+
+void reference_map::add(hid_t type, std::size_t offset) {
     switch (H5Tget_class(type)) {
         case H5T_REFERENCE: {
-            if (is_null(item, H5Tget_size(type))) return 0;
-            return visit(item, H5Tequal(type, H5T_STD_REF_OBJ) > 0) ? 1 : 0;
+            const bool is_object = H5Tequal(type, H5T_STD_REF_OBJ) > 0;
+            spots_.push_back({is_object ? kind::object : kind::region, offset, 1, {}});
+            return;
         }
         case H5T_COMPOUND: {
-            std::uint64_t sum = 0;
             const int members = H5Tget_nmembers(type);
             for (unsigned m = 0; m < static_cast<unsigned>(members); ++m) {
                 const handle member(H5Tget_member_type(type, m));
-                sum += visit_item(member.id(), item + H5Tget_member_offset(type, m), visit);
+                add(member.id(), offset + H5Tget_member_offset(type, m));
             }
-            return sum;
+            return;
         }
-        case H5T_ARRAY: {
-            const handle base(H5Tget_super(type));
-            return visit_references(base.id(), item, H5Tget_size(type) / H5Tget_size(base.id()),
-                                    visit);
-        }
+        case H5T_ARRAY:
         case H5T_VLEN: {
             const handle base(H5Tget_super(type));
-            hvl_t sequence;
-            std::memcpy(&sequence, item, sizeof(sequence));
-            return visit_references(base.id(), static_cast<std::byte*>(sequence.p), sequence.len,
-                                    visit);
+            reference_map inner(base.id());
+            if (inner.spots_.empty()) return;
+            const bool is_array = H5Tget_class(type) == H5T_ARRAY;
+            const std::size_t count = is_array ? H5Tget_size(type) / inner.bytes_ : 0;
+            spots_.push_back({is_array ? kind::array : kind::sequence, offset, count, {}});
+            spots_.back().inner.push_back(std::move(inner));
+            return;
         }
         default:
-            return 0;
+            return;
     }
 }
 
-}  // namespace
-
-std::uint64_t visit_references(handle::id_type type, std::byte* items, std::size_t count,
-                               const reference_visitor& visit) {
-    const auto lock = library_lock();
-    const std::size_t bytes = H5Tget_size(type);
+std::uint64_t reference_map::visit(std::byte* items, std::size_t count,
+                                   const reference_visitor& visit) const {
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += visit_item(type, items + i * bytes, visit);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (const spot& each : spots_) {
+            std::byte* const at = items + i * bytes_ + each.offset;
+            const bool is_object = each.what == kind::object;
+            if (each.what == kind::array) {
+                sum += each.inner.front().visit(at, each.count, visit);
+            } else if (each.what == kind::sequence) {
+                hvl_t sequence;
+                std::memcpy(&sequence, at, sizeof(sequence));
+                sum += each.inner.front().visit(static_cast<std::byte*>(sequence.p), sequence.len,
+                                                visit);
+            } else if (!is_null(at, is_object ? sizeof(hobj_ref_t) : sizeof(hdset_reg_ref_t))) {
+                sum += visit(at, is_object) ? 1 : 0;
+            }
+        }
+    }
     return sum;
 }
 
@@ -67,43 +79,33 @@ bool may_refer(const handle& type) {
                    [&] { return H5Tdetect_class(type.id(), H5T_REFERENCE); }) > 0;
 }
 
-object_paths paths_of(const std::string& subject, const handle& object_of_file) {
-    object_paths paths;
+reference_mover::reference_mover(const handle& source, const handle& target, place_change change)
+    : source_(source), target_(target), change_(std::move(change)) {}
+
+reference_mover::result reference_mover::move(const reference_map& map, std::byte* items,
+                                              std::size_t count) {
     const auto lock = library_lock();
-    const handle file =
-        checked_handle(subject, cannot_follow, [&] { return H5Iget_file_id(object_of_file.id()); });
-    checked(subject, cannot_follow, [&] {
-        return H5Ovisit2(file.id(), H5_INDEX_NAME, H5_ITER_NATIVE, collect_path, &paths,
-                         H5O_INFO_BASIC);
+    result moved;
+    moved.lost = map.visit(items, count, [&](std::byte* reference, bool is_object) {
+        if (is_object ? move_object(reference) : move_region(reference)) {
+            ++moved.kept;
+            return false;
+        }
+        std::memset(reference, 0, is_object ? sizeof(hobj_ref_t) : sizeof(hdset_reg_ref_t));
+        return true;
     });
-    return paths;
-}
-
-reference_mover::reference_mover(const handle& source, const object_paths& paths,
-                                 const handle& target, path_change change)
-    : source_(source), paths_(paths), target_(target), change_(std::move(change)) {}
-
-std::uint64_t reference_mover::move(handle::id_type type, std::byte* items, std::size_t count) {
-    const auto lock = library_lock();
-    const std::uint64_t lost =
-        visit_references(type, items, count, [this](std::byte* reference, bool is_object) {
-            if (is_object ? move_object(reference) : move_region(reference)) return false;
-            std::memset(reference, 0, is_object ? sizeof(hobj_ref_t) : sizeof(hdset_reg_ref_t));
-            return true;
-        });
     take_error_lines();
-    return lost;
+    return moved;
 }
 
-const std::string* reference_mover::path_of(const void* reference, bool region) const {
+new_place reference_mover::place_now(const void* reference, bool region) const {
     const H5R_type_t kind = region ? H5R_DATASET_REGION : H5R_OBJECT;
     const hid_t opened = H5Rdereference2(source_.id(), H5P_DEFAULT, kind, reference);
-    if (opened < 0) return nullptr;
+    if (opened < 0) return {};
     const handle object(opened);
     H5O_info_t info;
-    if (H5Oget_info2(object.id(), &info, H5O_INFO_BASIC) < 0) return nullptr;
-    const auto found = paths_.find(info.addr);
-    return found == paths_.end() ? nullptr : &found->second;
+    if (H5Oget_info2(object.id(), &info, H5O_INFO_BASIC) < 0) return {};
+    return change_({info.fileno, info.addr});
 }
 
 bool reference_mover::move_object(std::byte* item) {
@@ -111,11 +113,10 @@ bool reference_mover::move_object(std::byte* item) {
     std::memcpy(&reference, item, sizeof(reference));
     const auto [known, is_new] = moved_.try_emplace(reference, 0);
     if (is_new) {
-        const std::string* const path = path_of(item, false);
+        const std::string path = place_now(item, false).path;
         hobj_ref_t made = 0;
         const bool there =
-            path != nullptr &&
-            H5Rcreate(&made, target_.id(), change_(*path).path.c_str(), H5R_OBJECT, -1) >= 0;
+            !path.empty() && H5Rcreate(&made, target_.id(), path.c_str(), H5R_OBJECT, -1) >= 0;
         if (there) known->second = made;
     }
     std::memcpy(item, &known->second, sizeof(reference));
@@ -123,10 +124,8 @@ bool reference_mover::move_object(std::byte* item) {
 }
 
 bool reference_mover::move_region(std::byte* item) const {
-    const std::string* const path = path_of(item, true);
-    if (path == nullptr) return false;
-    const new_place place = change_(*path);
-    if (place.rows_moved) return false;
+    const new_place place = place_now(item, true);
+    if (place.path.empty() || place.rows_moved) return false;
     const hid_t selected = H5Rget_region(source_.id(), H5R_DATASET_REGION, item);
     if (selected < 0) return false;
     const handle region(selected);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "io/handle.hpp"
+#include "io/object_walk.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace lookback::io {
 
@@ -19,41 +21,59 @@ inline constexpr std::string_view cannot_follow = "cannot follow its references"
 
 /// Where an object of the source is in the target.
 struct new_place {
-    std::string path;
+    std::string path;         ///< empty: nowhere
     bool rows_moved = false;  ///< it was made anew, with other rows
 };
-using path_change = std::function<new_place(const std::string&)>;
+using place_change = std::function<new_place(const object_place&)>;
 
-/// The paths of a file's objects by their addresses: one visit, however many references there are.
-using object_paths = std::unordered_map<std::uint64_t, std::string>;
-object_paths paths_of(const std::string& subject, const handle& object_of_file);
-
-/// Calls `visit` for every reference in `count` items of a datatype that is not null, also inside
-/// of compounds, arrays and sequences; it may change it. Returns how often `visit` returned true.
+/// May change the reference that it is given.
 using reference_visitor = std::function<bool(std::byte* reference, bool is_object)>;
-std::uint64_t visit_references(handle::id_type type, std::byte* items, std::size_t count,
-                               const reference_visitor& visit);
+
+/// Where references lie in the items of a datatype, found once, however many items there are.
+class reference_map {
+public:
+    explicit reference_map(handle::id_type type);
+
+    /// Calls `visit` for every reference in `count` items that is not null, also inside of
+    /// compounds, arrays and sequences. Returns how often it returned true.
+    std::uint64_t visit(std::byte* items, std::size_t count, const reference_visitor& visit) const;
+
+private:
+    enum class kind { object, region, array, sequence };
+    struct spot {
+        kind what;
+        std::size_t offset;
+        std::size_t count;                 ///< items of an array
+        std::vector<reference_map> inner;  ///< one, of arrays and sequences
+    };
+    void add(handle::id_type type, std::size_t offset);
+
+    std::size_t bytes_;
+    std::vector<spot> spots_;
+};
+
 /// True where items of a datatype may hold references.
 bool may_refer(const handle& type);
 
 class reference_mover {
 public:
-    /// `source` is any object of the source file; all are borrowed.
-    reference_mover(const handle& source, const object_paths& paths, const handle& target,
-                    path_change change);
+    /// `source` is any object of the source file; both are borrowed.
+    reference_mover(const handle& source, const handle& target, place_change change);
 
-    /// Rewrites `count` items of a datatype. Returns how many references are lost.
-    std::uint64_t move(handle::id_type type, std::byte* items, std::size_t count);
+    struct result {
+        std::uint64_t kept = 0, lost = 0;
+    };
+    /// Rewrites the references in `count` items.
+    result move(const reference_map& map, std::byte* items, std::size_t count);
 
 private:
     bool move_object(std::byte* item);
     bool move_region(std::byte* item) const;
-    const std::string* path_of(const void* reference, bool region) const;
+    new_place place_now(const void* reference, bool region) const;
 
     const handle& source_;
-    const object_paths& paths_;
     const handle& target_;
-    path_change change_;
+    place_change change_;
     std::unordered_map<std::uint64_t, std::uint64_t> moved_;  // 0 = lost
 };
 

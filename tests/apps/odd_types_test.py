@@ -168,6 +168,72 @@ def test_nothing_points_to_what_is_gone(tmp_path):
         assert not file["refs"][0] and names_of(file, file["refs"][1:]) == ["/other", "/g"]
 
 
+def test_what_cannot_be_read_stays_as_it_is(tmp_path):
+    """References to a replaced object, in holders of which a chunk, or the header, cannot be read."""
+    source = tmp_path / "in.h5"
+    with h5py.File(source, "w", libver="latest") as file:
+        file["x"] = np.array([3, 1, 2])
+        for name in ("damaged", "fine"):
+            file.create_dataset(name, data=np.array([file["x"].ref] * 4, h5py.ref_dtype), chunks=(2,), compression="gzip")
+        file["damaged"].id.write_direct_chunk((0,), b"no zlib stream")
+        file["gone"] = np.array([file["x"].ref], h5py.ref_dtype)
+        header = h5py.h5o.get_info(file["gone"].id).addr
+    damaged = bytearray(source.read_bytes())
+    assert damaged[header:header + 4] == b"OHDR"
+    damaged[header:header + 4] = b"none"
+    source.write_bytes(damaged)
+    process = run("h5sort", f"{source}:/x", "-o", source, "--overwrite")
+    lines = process.stderr.splitlines()
+    assert process.returncode == 0 and len(lines) == 2, process
+    assert ":/damaged: cannot read" in lines[0] + lines[1] and ":/gone: cannot be read" in lines[0] + lines[1]
+    with h5py.File(source) as file:
+        assert file["x"][:].tolist() == [1, 2, 3]
+        assert all(file[reference] == file["x"] for reference in [*file["fine"][:], *file["damaged"][2:]])
+        assert file["damaged"].id.read_direct_chunk((0,))[1] == b"no zlib stream"
+
+
+@pytest.mark.parametrize("same_file", [False, True])
+def test_references_to_what_has_several_names(tmp_path, same_file):
+    """Groups and columns that other names lead to as well, which come first where objects are listed."""
+    source = make(tmp_path / "in.h5", z__k=np.array([3, 1, 2]))
+    with h5py.File(source, "a") as file:
+        group = file["z"]
+        group["q"] = np.array([group["k"].regionref[:1]] * 3, h5py.regionref_dtype)
+        group["r"] = np.array([group["k"].ref, group.ref, group["q"].ref], h5py.ref_dtype)
+        file["also_z"], file["also_k"] = group, group["k"]
+    out = source if same_file else tmp_path / "out.h5"
+    process = run("h5sort", f"{source}:/z", "-k", "k", "-o", out, *(["--overwrite"] if same_file else []))
+    assert process.returncode == 0 and "z/q: 3 of its references are empty now" in process.stderr, process
+    assert len(process.stderr.splitlines()) == 1, process
+    with h5py.File(out) as file:
+        group = file["z"]
+        assert [file[reference] for reference in group["r"]] == [group, group["q"], group["k"]]
+        assert not any(group["q"][:])  # other rows than they were
+
+
+def test_attributes_keep_the_references_that_follow(tmp_path):
+    source = make(tmp_path / "in.h5", g__t=np.arange(3.0), g__v=np.arange(3.0), far=np.arange(3.0))
+    with h5py.File(source, "a") as file:
+        group = file["g"]
+        group["v"].attrs["three"] = np.array([group["t"].ref, file["far"].ref, group["v"].ref], h5py.ref_dtype)
+        group["t"].make_scale("t")
+        file["far"].make_scale("far")
+        for scale in (group["t"], file["far"]):
+            group["v"].dims[0].attach_scale(scale)
+        file["far"].dims[0].label = "n"
+        file["other"] = np.arange(3.0)
+        file["other"].dims[0].attach_scale(group["t"])
+    process = run("h5select", f"{source}:/g", "--where", "t > 0", "-o", tmp_path / "out.h5")
+    lines = process.stderr.splitlines()
+    assert process.returncode == 0 and len(lines) == 3 and all("has lost 1 of its references" in line for line in lines), process
+    with h5py.File(tmp_path / "out.h5") as file:
+        t, v = file["g/t"], file["g/v"]
+        kept, lost, own = v.attrs["three"]
+        assert file[kept] == t and not lost and file[own] == v
+        assert [scale.name for scale in v.dims[0].values()] == ["/g/t"] and h5py.h5ds.is_attached(v.id, t.id, 0)
+        assert [file[user].name for user, _ in t.attrs["REFERENCE_LIST"]] == ["/g/v"]
+
+
 def test_the_rest_of_a_group_stays_in_its_place(tmp_path):
     source = make(tmp_path / "in.h5", g__a=np.array([3, 1, 2]), g__long=np.arange(5))
     with h5py.File(source, "a") as file:
