@@ -72,6 +72,7 @@ cuda_device_compact_columns CompactColumns.*
 cuda_device_radix_sort RadixSortTiles.SeveralTilesOfAPass
 cuda_device_radix_buckets RadixSortBuckets/0.UnevenKeys
 cuda_device_radix_stable RadixSortStable/0.RunsThatAgreeInTheTopBits
+cuda_device_row_terms RowTerms.SizesAroundLanesGroupsWarpsAndTiles
 lib_cuda_row_stream CudaRowStream.RowsAroundWordsAndBatches
 FILTERS
   done

@@ -53,8 +53,10 @@ public:
     }
 
     /// The condition's columns alone go to the device; what it cannot explain, the host does again.
-    void run_on_device(const context& device) {
+    /// Returns how it was evaluated; automatic where there were no rows.
+    row_strategy run_on_device(const context& device) {
         const program_steps& steps = *plan_.steps;
+        row_strategy used = row_strategy::automatic;
         row_stream stream;
         stream.condition = condition_of(steps);
         stream.rows = plan_.rows();
@@ -66,10 +68,12 @@ public:
         };
         stream.take = [&](const row_batch& batch) {
             words_.assign(batch.words.begin(), batch.words.end());
+            used = batch.strategy;
             if (batch.fault) explain_fault(batch);
             keep(batch.rows);
         };
         mark_rows(device, stream);
+        return used;
     }
 
 private:
@@ -205,14 +209,12 @@ private:
 
 }  // namespace
 
-void decide(const plan& planned, const request& wanted, const context* device,
-            const io::transfer_options& transfer, row_bits& kept) {
+row_strategy decide(const plan& planned, const request& wanted, const context* device,
+                    const io::transfer_options& transfer, row_bits& kept) {
     decision all(planned, wanted, transfer, kept);
-    if (device != nullptr) {
-        all.run_on_device(*device);
-    } else {
-        all.run_on_host();
-    }
+    if (device != nullptr) return all.run_on_device(*device);
+    all.run_on_host();
+    return row_strategy::automatic;
 }
 
 }  // namespace lookback::apps::h5select

@@ -12,8 +12,9 @@
 namespace lookback::apps::h5select {
 
 /// Appends the bits of all rows to `kept`. `device` evaluates the condition that open_device()
-/// prepared; null: the CPU does. Throws error for values that cannot be computed, with their row.
-void decide(const plan& planned, const request& wanted, const context* device,
-            const io::transfer_options& transfer, row_bits& kept);
+/// prepared, and what is returned says how; null: the CPU does. Throws error for values that cannot
+/// be computed, with their row.
+row_strategy decide(const plan& planned, const request& wanted, const context* device,
+                    const io::transfer_options& transfer, row_bits& kept);
 
 }  // namespace lookback::apps::h5select

@@ -113,7 +113,9 @@ void run_select(const plan& planned, const request& wanted, const context& host,
         io::transfer_counters counters;
         io::transfer_options counted = deciding;
         counted.counters = &counters;
-        decide(planned, wanted, device, counted, kept);
+        const row_strategy used = decide(planned, wanted, device, counted, kept);
+        if (used == row_strategy::terms) session.told.more["condition"] = "terms";
+        if (used == row_strategy::steps) session.told.more["condition"] = "steps";
         decide_stage.done() += counters.bytes_in;
     }
     session.told.rows_out = kept.kept();

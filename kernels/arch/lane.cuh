@@ -50,6 +50,12 @@ __device__ __forceinline__ T shuffle(const T& value, int source) {
                          [=](std::uint32_t word) { return __shfl_sync(all_lanes, word, source); });
 }
 
+/// The 16 bytes at an aligned address that is the same in all lanes and that no kernel writes: so
+/// that the compiler knows them to be the same, and branches on them to be uniform.
+__device__ __forceinline__ uint4 load_uniform(const void* from) {
+    return shuffle(__ldg(static_cast<const uint4*>(from)), 0);
+}
+
 /// The value of the lane `delta` below; lanes without one get their own.
 template <class T>
 __device__ __forceinline__ T shuffle_up(const T& value, int delta) {

@@ -73,6 +73,14 @@ __device__ __forceinline__ void sleep(std::uint32_t nanoseconds) {
     asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds));
 }
 
+/// The same address, which the compiler then knows to be one of global memory: pointers that are
+/// read from memory could be to anything.
+template <class T>
+__device__ __forceinline__ T* in_global(T* address) {
+    __builtin_assume(__isGlobal(address));
+    return address;
+}
+
 /// Orders what this thread did before against what it does after, for the whole device.
 __device__ __forceinline__ void fence() {
     asm volatile("fence.acq_rel.gpu;" ::: "memory");

@@ -37,6 +37,11 @@ inline std::uint64_t exchange_pair(std::uint64_t* address, std::uint64_t first,
     return old_first;
 }
 
+template <class T>
+T* in_global(T* address) {
+    return address;
+}
+
 inline void load_pair_relaxed(const std::uint64_t* address, std::uint64_t* words) {
     words[0] = load_relaxed(address);
     words[1] = load_relaxed(address + 1);

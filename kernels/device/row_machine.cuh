@@ -45,7 +45,6 @@ class row_machine : row_operands<Threads, Rows, Slots> {
     using base::fetch;
     using base::first_;
     using base::high_marks_;
-    using base::load_uniform;
     using base::low_marks_;
     using base::marks;
     using base::marks_of;
@@ -86,7 +85,7 @@ private:
     __device__ __forceinline__ row_step load_step(int at) const {
         row_step step{};
         if (at >= program_.count) return step;
-        const uint4 words = load_uniform(program_.steps + at);
+        const uint4 words = arch::load_uniform(program_.steps + at);
         memcpy(static_cast<void*>(&step), &words, sizeof(step));
         return step;
     }

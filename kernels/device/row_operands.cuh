@@ -76,10 +76,6 @@ protected:
                                             typename slots::shared& memory)
         : program_(program), values_(memory) {}
 
-    // What all lanes have alike, so that the compiler knows it: branches on it are uniform.
-    __device__ __forceinline__ static uint4 load_uniform(const void* from) {
-        return arch::shuffle(__ldg(static_cast<const uint4*>(from)), 0);
-    }
     __device__ __forceinline__ index_t row_of(int i) const {
         return first_ + 32 * i + arch::lane();
     }
@@ -111,7 +107,7 @@ protected:
 
     __device__ __forceinline__ row_column column(row_operand operand) const {
         row_column found{};
-        const uint4 words = load_uniform(program_.columns + operand.at);
+        const uint4 words = arch::load_uniform(program_.columns + operand.at);
         memcpy(&found, &words, sizeof(words));
         return found;
     }

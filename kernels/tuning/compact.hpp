@@ -75,7 +75,8 @@ struct mark_policy : compact_policy {
     static constexpr int blocks_per_sm = 6;
 };
 
-/// The same where an expression marks the rows: its steps need 64 registers.
+/// The same where an expression marks the rows: its steps need 64 registers, and so does a test of
+/// 32 rows a lane.
 struct program_policy : mark_policy {
     static constexpr int blocks_per_sm = 4;
 };

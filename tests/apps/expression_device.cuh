@@ -5,14 +5,25 @@
 #include "common/program_steps.hpp"
 #include "support/device_array.cuh"
 
+#include <lookback/kernels/core/find_terms.hpp>
 #include <lookback/kernels/device/compact.cuh>
 #include <lookback/kernels/device/row_machine.cuh>
+#include <lookback/kernels/device/row_terms.cuh>
+
+#include <stdexcept>
 
 namespace lookback::test {
 
-/// The flags of the rows as program_run gives them; false where some row has a fault.
-inline bool mark_on_device(const apps::program& code, std::span<const apps::input_rows> inputs,
-                           std::size_t rows, std::vector<std::uint64_t>& words) {
+/// The flags of the rows as program_run gives them.
+struct device_answer {
+    bool fault;  ///< in some row: then the flags mean nothing
+    bool terms;  ///< the expression comes to range tests: these were run, and its steps
+};
+
+/// Throws where range tests and steps disagree.
+inline device_answer mark_on_device(const apps::program& code,
+                                    std::span<const apps::input_rows> inputs, std::size_t rows,
+                                    std::vector<std::uint64_t>& words) {
     const apps::program_steps steps = apps::to_steps(code);
     constexpr std::size_t padding = core::row_program::padding;
     std::vector<std::unique_ptr<device_array<std::byte>>> data;
@@ -53,7 +64,15 @@ inline bool mark_on_device(const apps::program& code, std::span<const apps::inpu
     }
     const std::vector<std::uint32_t> found = marks.host();
     std::memcpy(words.data(), found.data(), words.size() * sizeof(std::uint64_t));
-    return fault.host().front() == 0;
+    const auto terms = core::find_terms(steps.steps, steps.constants, steps.columns, steps.result);
+    if (terms) {
+        const device_array<core::row_terms> plan(std::vector<core::row_terms>{*terms});
+        marks.fill_bytes(0);
+        workspace.fill_bytes(0);
+        run(device::term_marks{plan.data(), column_array.data()});
+        if (marks.host() != found) throw std::runtime_error("range tests and steps disagree");
+    }
+    return {fault.host().front() != 0, terms.has_value()};
 }
 
 }  // namespace lookback::test

@@ -283,6 +283,37 @@ class Maker:
                         lambda row: any(value(row) for value in values))
         return Node(self.pick("!({})", "not ({})").format(parts[0].text), "bool", lambda row: not values[0](row))
 
+    def ranges(self):
+        """A condition that comes to at most six range tests: so many comparisons of columns with constants."""
+        return self.joined(int(self.rng.integers(1, 7)))
+
+    def joined(self, comparisons):
+        if comparisons == 1:
+            return self.test_of_a_column()
+        left = int(self.rng.integers(1, comparisons))
+        a, b = self.joined(left), self.joined(comparisons - left)
+        sign, join = self.pick((" && ", all), (" || ", any), (" or ", any), (" & ", all), (" ^ ", lambda pair: pair[0] != pair[1]))
+        negated = self.rng.random() < 0.2
+        text = f"(({a.text}){sign}({b.text}))"
+        return Node("!" * negated + text, "bool", lambda row: bool(join([bool(a.value(row)), bool(b.value(row))])) != negated)
+
+    def test_of_a_column(self):
+        a = self.leaf_of("iufb")
+        if a.kind == "bool" and self.rng.random() < 0.7:
+            return a
+        choice = self.rng.random()
+        if choice < 0.1 and not a.is_whole:
+            name, test = self.pick(("isnan", np.isnan), ("isfinite", np.isfinite))
+            return Node(f"{name}({a.text})", "bool", lambda row: bool(test(a.value(row))))
+        if choice < 0.2 and a.is_whole:
+            first = int(self.rng.integers(0, 5))
+            items = [int(item) for item in self.rng.permutation(range(first, first + 4))]
+            return Node(f"{a.text} in ({', '.join(map(str, items))})", "bool", lambda row: int(a.value(row)) in items)
+        b, op = self.signed(self.constant()), self.pick(*COMPARE)
+        if self.rng.random() < 0.3:
+            return Node(f"{b.text} {op} {a.text}", "bool", compared(op, b, a))
+        return Node(f"{a.text} {op} {b.text}", "bool", compared(op, a, b))
+
     def expected(self, node):
         """The answer that the program must give. Faults of several rows: the first."""
         flags = ""
@@ -294,8 +325,9 @@ class Maker:
         return "ok " + flags
 
 
-def disagreements(program, cases, seed, most=5):
-    """Runs the cases; returns (text, columns, got, expected) of those that differ, and how many ran."""
+def disagreements(program, cases, seed, most=5, ranges=False):
+    """Runs the cases; returns (text, columns, got, expected) of those that differ, and how many ran. With `ranges` all
+    are Maker.ranges(), which a device must run as range tests."""
     rng = np.random.default_rng(seed)
     found, ran = [], 0
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -305,7 +337,7 @@ def disagreements(program, cases, seed, most=5):
                 rows = rng.choice([33, 300]) if rng.random() < 0.02 else rng.choice([1, 3, 8, 17])
                 maker = Maker(rng, int(rows))
                 for _ in range(10):
-                    node = maker.condition(3)
+                    node = maker.ranges() if ranges else maker.condition(3)
                     text = node.text.encode()
                     data = maker.columns
                     message = f"{len(data)} {maker.rows} {len(text)}\n".encode() + text
@@ -316,6 +348,10 @@ def disagreements(program, cases, seed, most=5):
                     process.stdin.flush()
                     got = process.stdout.readline().decode().rstrip("\n")
                     expected = maker.expected(node)
+                    if ranges:
+                        expected += " terms"
+                    else:
+                        got = got.removesuffix(" terms")
                     ran += 1
                     if got != expected:
                         found.append((node.text, {name: (v.dtype.str, v.tolist()) for name, v in data.items()}, got, expected))

@@ -98,12 +98,17 @@ CONDITIONS = [
     "i4 in (1, 2, 3, 50)", "min(i1, u1) < 10 and max(f4, f8) > 0", "u8 > f8", "i4 << 3 > 200",
 ]
 
+# Those that come to range tests.
+RANGES = {"i1 > 50", "f2 > 0.5", "f4 < 0 || isnan(f8)", "f8 between -1 and 1", "!(f8 > 0)", "b", "b and not (i1 == 5)", "true",
+          "false", "f4 > 1e30", "i8 >= 0", "i4 in (1, 2, 3, 50)"}
+
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_same_rows(table, kind, tmp_path, condition):
     told = same_as_cpu(kind, tmp_path, f"{table}:/t", "--where", condition, "--indices", "/n", "--columns", "i4,f8,s,text",
                        batch=1000)
     assert told["backend_reason"] == "asked for by name"
+    assert told["condition"] == ("terms" if condition in RANGES else "steps")
 
 
 @pytest.mark.parametrize("batch", [1, 31, 32, 33, 64, 97, 1023, 1024, 1025, N - 1, N, N + 1])

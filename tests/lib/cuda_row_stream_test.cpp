@@ -94,8 +94,10 @@ protected:
 
     /// How rows are given: at most so many at a time by the caller, of what is asked for.
     static row_stream stream_of(const table& from, std::size_t batch, std::size_t given,
-                                std::vector<bool>& marks) {
+                                std::vector<bool>& marks,
+                                row_strategy strategy = row_strategy::steps) {
         row_stream stream;
+        stream.strategy = strategy;
         stream.condition = from.condition();
         stream.rows = from.rows;
         stream.batch_rows = batch;
@@ -108,8 +110,9 @@ protected:
             }
             return rows;
         };
-        stream.take = [&marks](const row_batch& done) {
+        stream.take = [&marks, strategy](const row_batch& done) {
             EXPECT_FALSE(done.fault);
+            EXPECT_EQ(done.strategy, strategy);
             EXPECT_EQ(done.first, marks.size());
             ASSERT_EQ(done.words.size(), (done.rows + 63) / 64);
             for (std::size_t i = 0; i < 64 * done.words.size(); ++i) {
@@ -124,10 +127,17 @@ protected:
         return stream;
     }
 
+    /// By its steps and, where it comes to them, by range tests.
     void expect_marks(const table& from, std::size_t batch, std::size_t given = ~std::size_t{0},
                       bool ahead = true) const {
+        expect_marks(from, batch, given, ahead, row_strategy::steps);
+        if (strategy_of(from.condition()) != row_strategy::terms) return;
+        expect_marks(from, batch, given, ahead, row_strategy::terms);
+    }
+    void expect_marks(const table& from, std::size_t batch, std::size_t given, bool ahead,
+                      row_strategy strategy) const {
         std::vector<bool> marks;
-        row_stream stream = stream_of(from, batch, given, marks);
+        row_stream stream = stream_of(from, batch, given, marks, strategy);
         stream.ahead = ahead;
         mark_rows(*gpu_, stream);
         ASSERT_EQ(marks.size(), from.rows);
@@ -260,6 +270,24 @@ table remainders(std::size_t rows, const std::vector<std::int32_t>& divisors) {
     return made;
 }
 
+TEST_F(CudaRowStream, RangeTestsAreChosenWhereTheySayTheSame) {
+    const table from = small_floats(500);
+    EXPECT_EQ(strategy_of(from.condition()), row_strategy::terms);
+    std::vector<bool> marks;
+    row_stream stream = stream_of(from, 200, 500, marks, row_strategy::terms);
+    stream.strategy = row_strategy::automatic;
+    mark_rows(*gpu_, stream);
+    EXPECT_EQ(marks.size(), from.rows);
+
+    const table computed = remainders(500, std::vector<std::int32_t>(500, 7));
+    EXPECT_EQ(strategy_of(computed.condition()), row_strategy::steps);
+    marks.clear();
+    stream = stream_of(computed, 200, 500, marks, row_strategy::steps);
+    stream.strategy = row_strategy::automatic;
+    mark_rows(*gpu_, stream);
+    EXPECT_EQ(marks.size(), computed.rows);
+}
+
 TEST_F(CudaRowStream, FaultsAreThoseOfTheirBatch) {
     constexpr std::size_t rows = 1000;
     std::vector<std::int32_t> divisors(rows, 7);
@@ -334,6 +362,9 @@ TEST_F(CudaRowStream, RefusesWhatIsNotThere) {
     EXPECT_NE(refusal(stream).find("read() gave 0 rows"), std::string::npos);
     stream.batch_rows = 0;
     EXPECT_NE(refusal(stream).find("batches of 0 rows"), std::string::npos);
+    const table computed = remainders(10, std::vector<std::int32_t>(10, 7));
+    stream = stream_of(computed, 10, 10, marks, row_strategy::terms);
+    EXPECT_NE(refusal(stream).find("more than 6 range tests"), std::string::npos);
     stream = stream_of(from, 10, 10, marks);
     stream.take = {};
     EXPECT_NE(refusal(stream).find("lacks a function"), std::string::npos);

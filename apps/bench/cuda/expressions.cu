@@ -1,13 +1,16 @@
-// lookback-bench-cuda-expressions: expressions as mark sources on one GPU, against a source that
-// the compiler made of the first one, and against a copy of the bytes that must move: each column
-// once, and a bit a row. The last million marks are compared with the CPU's.
+// lookback-bench-cuda-expressions: expressions as mark sources on one GPU, step by step and, where
+// they come to them, as range tests, against a source that the compiler made of the first one, and
+// against a copy of the bytes that must move: each column once, and a bit a row. The last million
+// marks are compared with the CPU's.
 #include "bench/cuda/timing.cuh"
 #include "common/expression.hpp"
 #include "common/program_run.hpp"
 #include "common/program_steps.hpp"
 
+#include <lookback/kernels/core/find_terms.hpp>
 #include <lookback/kernels/device/compact.cuh>
 #include <lookback/kernels/device/row_machine.cuh>
+#include <lookback/kernels/device/row_terms.cuh>
 
 #include <string>
 
@@ -28,6 +31,7 @@ const char* const expressions[] = {
     "b % 7 == 3 && a / c > 0.5",
     "sqrt(a) < c",
     "b * 1000000000 > 99999999999999 && a < c",
+    "a > 0.25 && a < 0.75 && b in (3, 5) && b < 1500 && c != 0.5 && c < 0.9",
 };
 
 __global__ void fill_column(std::uint32_t* column, int which) {
@@ -105,14 +109,14 @@ public:
     }
 
     void run() {
-        std::printf("| expression, 2^28 rows | steps | floor ms | ms | of floor |\n");
+        std::printf("| expression, 2^28 rows | as | floor ms | ms | of floor |\n");
         const double bytes = (4.0 * columns + 0.125) * rows;
-        tell(expressions[0] + std::string(", compiled"), 0, bytes,
+        tell(expressions[0], "compiled", bytes,
              time<tuning::mark_policy>(
                  compiled_marks{reinterpret_cast<const float*>(columns_[0]),
                                 reinterpret_cast<const std::int32_t*>(columns_[1]),
                                 reinterpret_cast<const float*>(columns_[2])}));
-        for (const char* const text : expressions) interpret(text);
+        for (const char* const text : expressions) measure(text);
     }
 
 private:
@@ -126,13 +130,14 @@ private:
         warm_up(nullptr, 0.3, work);
         return median_ms(nullptr, repeats, work);
     }
-    void tell(const std::string& name, std::size_t steps, double bytes, double ms) const {
+    void tell(const char* text, const std::string& as, double bytes, double ms) const {
         const double floor = bytes * copy_ms_per_byte_;
-        std::printf("| `%s` | %zu | %.4f | %.4f | %.3f |\n", name.c_str(), steps, floor, ms,
+        std::printf("| `%s` | %s | %.4f | %.4f | %.3f |\n", text, as.c_str(), floor, ms,
                     floor / ms);
     }
 
-    void interpret(const char* text) {
+    /// By its steps, and by range tests where it comes to them.
+    void measure(const char* text) {
         using namespace apps;
         const program code = compile(parse_expression(text), [](const std::string& name,
                                                                 std::size_t) {
@@ -154,7 +159,17 @@ private:
         const double ms =
             few ? time<tuning::program_policy>(device::program_marks<core::few_value_slots>{loaded})
                 : time<tuning::program_policy>(device::program_marks<core::value_slots>{loaded});
-        tell(text, steps.steps.size(), (4.0 * static_cast<double>(used.size()) + 0.125) * rows, ms);
+        const double bytes = (4.0 * static_cast<double>(used.size()) + 0.125) * rows;
+        tell(text, std::to_string(steps.steps.size()) + " steps", bytes, ms);
+        verify(code, used);
+        const auto terms =
+            core::find_terms(steps.steps, steps.constants, steps.columns, steps.result);
+        if (!terms) return;
+        check(cudaMemset(words_, 0x5a, rows / 8), "spoil the marks");
+        const device::term_marks source{on_device(std::vector<core::row_terms>{*terms}),
+                                        loaded.columns};
+        tell(text, std::to_string(terms->count) + " range tests", bytes,
+             time<tuning::program_policy>(source));
         verify(code, used);
     }
 

@@ -22,6 +22,17 @@ struct row_condition {
     int value_slots = 0;                         ///< that the steps use
 };
 
+/// How a condition runs: step by step, or as range tests of columns and a table of their answers,
+/// which takes what a copy of the columns takes.
+enum class row_strategy : std::uint8_t {
+    automatic,  ///< terms where they say the same
+    steps,
+    terms,  ///< comparisons of columns with constants, joined in any way: core/find_terms.hpp
+};
+
+/// What automatic comes to for a condition that names nothing that is not there.
+row_strategy strategy_of(const row_condition& condition);
+
 /// What became of a batch. All of it is valid until take() returns.
 struct row_batch {
     std::size_t first;  ///< number of its first row
@@ -31,6 +42,7 @@ struct row_batch {
     std::span<const std::uint64_t> words;
     bool fault;  ///< in some row a step that is checked has no result
     std::span<const std::byte* const> columns;  ///< the values, as read() gave them
+    row_strategy strategy;                      ///< that marked them
 };
 
 struct row_stream {
@@ -40,6 +52,7 @@ struct row_stream {
     /// Whether a batch is read before the marks of the one before it are taken. Without, nothing
     /// overlaps: for callers whose read() gives up what their take() still needs.
     bool ahead = true;
+    row_strategy strategy = row_strategy::automatic;
 
     /// Fills columns[c] with the values of rows [first, first + n) for some n in [1, most], one
     /// behind the other in this machine's byte order, and returns n. Batches come in order, each
@@ -56,7 +69,8 @@ struct row_stream {
 /// work on it overlap with read() of the next. Waits for all. Extra memory: as below. What read()
 /// and take() throw ends it and is thrown on.
 /// Throws error{invalid_argument} for a context of the CPU, a condition that names what is not
-/// there, and a read() that gives no rows or too many; error{out_of_memory}.
+/// there or comes to no terms where they are asked for, and a read() that gives no rows or too
+/// many; error{out_of_memory}.
 void mark_rows(const context& context, const row_stream& stream);
 
 /// The device memory that mark_rows() takes, and the pinned memory of the host, at most.

@@ -2,6 +2,7 @@
 #include "api/context_state.hpp"
 #include "api/sort_checks.hpp"
 
+#include <lookback/kernels/core/find_terms.hpp>
 #include <lookback/kernels/core/row_values.hpp>
 #include <lookback/row_stream.hpp>
 
@@ -125,7 +126,19 @@ void mark_rows(const context& context, const row_stream& stream) {
     if (!stream.read || !stream.take) refuse(marking, "the stream lacks a function: read or take");
     if (stream.batch_rows == 0) refuse(marking, "batches of 0 rows");
     condition_check(stream.condition).run();
+    if (stream.strategy == row_strategy::terms &&
+        strategy_of(stream.condition) != row_strategy::terms) {
+        refuse(marking, "the condition is more than " + std::to_string(core::row_terms::most) +
+                            " range tests of columns");
+    }
     cuda::mark_rows(*device, context.memory(), stream);
+}
+
+row_strategy strategy_of(const row_condition& condition) {
+    return core::find_terms(condition.steps, condition.constants, condition.columns,
+                            condition.result)
+               ? row_strategy::terms
+               : row_strategy::steps;
 }
 
 std::size_t mark_rows_memory(const row_condition& condition, std::size_t batch_rows) {

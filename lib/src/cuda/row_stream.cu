@@ -1,12 +1,14 @@
-// CUDA backend: batches of rows through pinned memory to the steps of a condition, and their marks
-// back. Invariant: two slots take turns; the host fills one while the device reads the other, and
-// touches a slot again only when what was asked of the device for it is done.
+// CUDA backend: batches of rows through pinned memory to the terms or steps of a condition, and
+// their marks back. Invariant: two slots take turns; the host fills one while the device reads the
+// other, and touches a slot again only when what was asked of the device for it is done.
 #include "cuda/compact_column.cuh"
 #include "cuda/pinned_block.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/error.hpp>
+#include <lookback/kernels/core/find_terms.hpp>
 #include <lookback/kernels/device/row_machine.cuh>
+#include <lookback/kernels/device/row_terms.cuh>
 
 #include <algorithm>
 #include <cstring>
@@ -87,6 +89,9 @@ public:
           layout_(stream.condition, batch_rows_),
           steps_(sent(gpu, memory, stream.condition.steps)),
           constants_(sent(gpu, memory, stream.condition.constants)) {
+        if (const auto terms = terms_of(stream)) {
+            terms_.emplace(sent<core::row_terms>(gpu, memory, {&*terms, 1}));
+        }
         for (auto& slot : slots_) slot.emplace(gpu, memory, stream.condition, layout_);
     }
     row_marker(const row_marker&) = delete;
@@ -112,6 +117,12 @@ public:
     }
 
 private:
+    static std::optional<core::row_terms> terms_of(const row_stream& stream) {
+        const row_condition& of = stream.condition;
+        if (stream.strategy == row_strategy::steps) return std::nullopt;
+        return core::find_terms(of.steps, of.constants, of.columns, of.result);
+    }
+
     std::size_t read(const batch_slot& slot) const {
         const std::size_t most = std::min(batch_rows_, stream_.rows - slot.first);
         const std::size_t rows = stream_.read(slot.first, most, slot.pinned_columns);
@@ -155,7 +166,9 @@ private:
                            compact_workspace(gpu_, rows), request, source, gpu_.native_stream()),
                        "launch the marking of rows");
         };
-        if (stream_.condition.value_slots <= core::few_value_slots) {
+        if (terms_) {
+            marks(kernels::term_marks{terms_->data(), program.columns});
+        } else if (stream_.condition.value_slots <= core::few_value_slots) {
             marks(kernels::program_marks<core::few_value_slots>{program});
         } else {
             marks(kernels::program_marks<core::value_slots>{program});
@@ -173,7 +186,12 @@ private:
         std::memcpy(&fault, slot.pinned_answer.data() + layout_.words, sizeof(fault));
         const std::vector<const std::byte*> columns(slot.pinned_columns.begin(),
                                                     slot.pinned_columns.end());
-        stream_.take({slot.first, rows, {words, count}, fault != 0, columns});
+        stream_.take({slot.first,
+                      rows,
+                      {words, count},
+                      fault != 0,
+                      columns,
+                      terms_ ? row_strategy::terms : row_strategy::steps});
     }
 
     gpu_device& gpu_;
@@ -182,6 +200,7 @@ private:
     batch_layout layout_;
     buffer<core::row_step> steps_;
     buffer<core::row_constant> constants_;
+    std::optional<buffer<core::row_terms>> terms_;  ///< where the condition comes to them
     std::optional<batch_slot> slots_[2];
 };
 
