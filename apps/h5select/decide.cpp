@@ -25,10 +25,11 @@ namespace {
 class decision {
 public:
     decision(const plan& planned, const request& wanted, const io::transfer_options& transfer,
-             row_bits& kept)
+             row_bits& kept, held_rows& held)
         : plan_(planned),
           wanted_(wanted),
           kept_(kept),
+          held_(held),
           threads_(std::max(1, transfer.threads)),
           unique_(planned),
           data_(planned.streams.size()) {
@@ -47,6 +48,7 @@ public:
             words_.assign((rows + 63) / 64, 0);
             mark(row, rows);
             keep(rows);
+            held_.take(data_, rows, words_);
             advance(rows);
             row += rows;
         }
@@ -198,6 +200,7 @@ private:
     const plan& plan_;
     const request& wanted_;
     row_bits& kept_;
+    held_rows& held_;
     int threads_;
     unique_filter unique_;
     std::vector<std::unique_ptr<stream_cursor>> cursors_;
@@ -210,8 +213,8 @@ private:
 }  // namespace
 
 row_strategy decide(const plan& planned, const request& wanted, const context* device,
-                    const io::transfer_options& transfer, row_bits& kept) {
-    decision all(planned, wanted, transfer, kept);
+                    const io::transfer_options& transfer, row_bits& kept, held_rows& held) {
+    decision all(planned, wanted, transfer, kept, held);
     if (device != nullptr) return all.run_on_device(*device);
     all.run_on_host();
     return row_strategy::automatic;

@@ -108,12 +108,13 @@ void run_select(const plan& planned, const request& wanted, const context& host,
     // What exists already is found now, not after the rows have been read.
     outputs out(planned, wanted);
     row_bits kept(temporary_folder(wanted), mark_memory());
+    held_rows held(planned, host, !wanted.output.target.file.empty(), wanted.rest.has_value());
     {
         const stage_scope scope(decide_stage);
         io::transfer_counters counters;
         io::transfer_options counted = deciding;
         counted.counters = &counters;
-        const row_strategy used = decide(planned, wanted, device, counted, kept);
+        const row_strategy used = decide(planned, wanted, device, counted, kept, held);
         if (used == row_strategy::terms) session.told.more["condition"] = "terms";
         if (used == row_strategy::steps) session.told.more["condition"] = "steps";
         decide_stage.done() += counters.bytes_in;
@@ -124,7 +125,7 @@ void run_select(const plan& planned, const request& wanted, const context& host,
         const stage_scope scope(move_stage);
         out.create(kept);
         for (std::size_t c = 0; c < planned.input.datasets().size(); ++c) {
-            move_rows(host, planned.input.datasets()[c], kept, target(out.kept_targets, c),
+            move_rows(host, planned.input.datasets()[c], c, held, kept, target(out.kept_targets, c),
                       target(out.rest_targets, c), moving);
         }
         if (out.indices) write_row_numbers(kept, *out.indices, moving);

@@ -113,9 +113,9 @@ std::uint64_t count_bits(const std::vector<std::uint64_t>& words) {
 
 }  // namespace
 
-void move_rows(const context& context, const io::dataset& source, const row_bits& kept,
-               const std::optional<io::dataset>& to_kept, const std::optional<io::dataset>& to_rest,
-               const io::transfer_options& transfer) {
+void move_rows(const context& context, const io::dataset& source, std::size_t column,
+               held_rows& held, const row_bits& kept, const std::optional<io::dataset>& to_kept,
+               const std::optional<io::dataset>& to_rest, const io::transfer_options& transfer) {
     const std::uint64_t row_bytes = source.row_bytes(io::form::stored);
     side keep(source, to_kept, kept.kept(), transfer);
     side rest(source, to_rest, kept.rows() - kept.kept(), transfer);
@@ -126,9 +126,16 @@ void move_rows(const context& context, const io::dataset& source, const row_bits
         const std::uint64_t count = kept.count(first, end - first);
         return (keep.wanted() && count != 0) || (rest.wanted() && count != end - first);
     };
+    const std::uint64_t held_rows = held.rows_of(column);
+    for (auto& [kept_part, rest_part, kept_count, rest_count] : held.release(column)) {
+        keep.append(kept_part.get(), kept_count);
+        rest.append(rest_part.get(), rest_count);
+        kept_part.reset();
+        rest_part.reset();
+    }
     const bool pointers = source.type().has_pointers;
     // Rows with pointers are read as a whole: what a skipped row points to is not known.
-    io::row_reader reader(source, io::form::stored, 0, source.rows(),
+    io::row_reader reader(source, io::form::stored, held_rows, source.rows() - held_rows,
                           pointers ? transfer : reading);
     buffer<std::byte> kept_rows;
     buffer<std::byte> rest_rows;
@@ -140,13 +147,13 @@ void move_rows(const context& context, const io::dataset& source, const row_bits
             if (rows.size() < bytes) rows = buffer<std::byte>(context, bytes);
             return rows.data();
         };
-        moved_rows column{batch->data, row_bytes, nullptr, nullptr};
-        if (keep.takes() && count != 0) column.kept = make_room(kept_rows);
-        if (rest.takes() && count != batch->rows) column.rest = make_room(rest_rows);
-        if (column.kept == nullptr && column.rest == nullptr) continue;
-        compact(context, row_flags::bits(words, batch->rows), {&column, 1});
-        if (column.kept != nullptr) keep.append(kept_rows.data(), count);
-        if (column.rest != nullptr) rest.append(rest_rows.data(), batch->rows - count);
+        moved_rows moved{batch->data, row_bytes, nullptr, nullptr};
+        if (keep.takes() && count != 0) moved.kept = make_room(kept_rows);
+        if (rest.takes() && count != batch->rows) moved.rest = make_room(rest_rows);
+        if (moved.kept == nullptr && moved.rest == nullptr) continue;
+        compact(context, row_flags::bits(words, batch->rows), {&moved, 1});
+        if (moved.kept != nullptr) keep.append(kept_rows.data(), count);
+        if (moved.rest != nullptr) rest.append(rest_rows.data(), batch->rows - count);
     }
     keep.finish();
     rest.finish();

@@ -6,6 +6,7 @@
 #include "common/output_table.hpp"
 #include "common/refuse.hpp"
 #include "common/size.hpp"
+#include "h5select/held_rows.hpp"
 #include "io/stream.hpp"
 
 #include <lookback/error.hpp>
@@ -235,6 +236,7 @@ plan make_plan(const request& wanted, const context& context) {
     planner(planned, wanted).run();
     set_output_paths(planned, wanted);
     planned.memory_bytes = memory_needed(planned, wanted, context);
+    plan_held_rows(planned, wanted);
     return planned;
 }
 

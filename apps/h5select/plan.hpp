@@ -34,9 +34,17 @@ struct stream_column {
     bool swapped = false;  ///< as it lies in the stream
 };
 
+/// A dataset of the table that a stream reads as it is written.
+struct shared_column {
+    std::size_t stream = 0;
+    std::size_t column = 0;
+};
+
 struct plan {
     io::table input;  ///< its datasets are written
     std::vector<stream> streams;
+    std::vector<shared_column> shared;   ///< whose rows are held rather than decoded again
+    std::uint64_t held_bytes = 0;        ///< of them, at most
     std::optional<program> condition;    ///< of --where and --mask
     std::vector<stream_column> columns;  ///< of the condition's inputs
     std::optional<program_steps> steps;  ///< of the condition, where a GPU evaluates it

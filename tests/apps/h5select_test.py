@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -125,6 +126,22 @@ def test_more_rows_than_memory_notes(events, tmp_path, limit):
     if limit < N // 8:
         message = refused("h5select", f"{path}:/events", "--where", "energy > 0.5", "--count", "-T", "/proc", **small)
         assert message.startswith("/proc: a temporary file cannot be used") and "--tmp" in message
+
+
+@pytest.mark.parametrize("left_out", [0, 6, 15])
+@pytest.mark.parametrize("sides", [("-o",), ("--rest",), ("-o", "--rest")])
+def test_rows_that_are_held_until_they_are_moved(tmp_path, sides, left_out):
+    """All rows of the condition's columns, or the first batch of two, or none, as many MiB of memory as are left out."""
+    k, v = np.arange(2_000_000) // 8 % 251, np.arange(2_000_000, dtype="u2")
+    path = make(tmp_path / "in.h5", t__k=(k, {"chunks": (100_000,), "compression": 1}), t__v=v)
+    words = [f"{path}:/t", "--where", "k < 50", "-@", 1]
+    for side in sides:
+        words += [side, tmp_path / f"{side}.h5"]
+    whole = float(re.search(r"memory +at most ([\d.]+) MiB", ok("h5select", *words, "--dry-run")).group(1))
+    ok("h5select", *words, "-S", f"{whole - left_out + 0.01:.2f}MiB", "--json", tmp_path / "report")
+    for side in sides:
+        check_rows(tmp_path / f"{side}.h5", "t", {"k": k, "v": v}, (k < 50) == (side == "-o"))
+    assert json.loads((tmp_path / "report").read_text())["peak_memory_bytes"] < (whole - left_out) * 2**20
 
 
 def test_storage_and_attributes_are_kept(events, tmp_path):
@@ -316,8 +333,8 @@ def test_sparse_rows_read_only_their_chunks(tmp_path):
     ok("h5select", f"{path}:/t", "--where", "a in (5, 777777)", "-o", tmp_path / "out.h5", "--json", tmp_path / "r.json")
     assert load(tmp_path / "out.h5", "t/b").tolist() == [15, 777777 * 3]
     report = json.loads((tmp_path / "r.json").read_text())
-    # Column a as a whole, and of each column the two chunks.
-    assert report["bytes_in"] == 8_000_000 + 4 * 80_000
+    # Column a as a whole, whose rows are held, and of the other column the two chunks.
+    assert report["bytes_in"] == 8_000_000 + 2 * 80_000
     assert (report["rows_in"], report["rows_out"]) == (1_000_000, 2)
 
 
