@@ -2,12 +2,11 @@
 // choosing the loop costs nothing beside it.
 #include "common/program_run.hpp"
 
-#include "common/half.hpp"
+#include "common/program_loads.hpp"
+#include "common/program_places.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <string_view>
 #include <type_traits>
@@ -47,51 +46,6 @@ void with_type(value_type type, const Body& body) {
 template <class T>
 inline constexpr bool is_text = std::is_same_v<T, std::string_view>;
 using core::is_real;
-
-/// A number of a file as a register holds it.
-template <class Stored, class Held>
-void load_numbers(const input_rows& in, std::size_t first, std::size_t n, Held* out) {
-    const std::byte* at = in.data + first * in.stride;
-    using word = std::conditional_t<
-        sizeof(Stored) == 1, std::uint8_t,
-        std::conditional_t<sizeof(Stored) == 2, std::uint16_t,
-                           std::conditional_t<sizeof(Stored) == 4, std::uint32_t, std::uint64_t>>>;
-    const auto value = [](const std::byte* from, bool swapped) {
-        word bits;
-        std::memcpy(&bits, from, sizeof(word));
-        if (swapped) {
-            if constexpr (sizeof(word) == 2) bits = __builtin_bswap16(bits);
-            if constexpr (sizeof(word) == 4) bits = __builtin_bswap32(bits);
-            if constexpr (sizeof(word) == 8) bits = __builtin_bswap64(bits);
-        }
-        if constexpr (std::is_same_v<Stored, float16>) {
-            return static_cast<Held>(widen(float16{bits}));
-        } else {
-            return static_cast<Held>(std::bit_cast<Stored>(bits));
-        }
-    };
-    if (!in.swapped && in.stride == sizeof(Stored)) {
-        for (std::size_t i = 0; i < n; ++i) out[i] = value(at + i * sizeof(Stored), false);
-        return;
-    }
-    for (std::size_t i = 0; i < n; ++i) out[i] = value(at + i * in.stride, in.swapped);
-}
-
-std::string_view text_at(const input_rows& in, const std::byte* at) {
-    const char* text = reinterpret_cast<const char*>(at);
-    std::size_t length = in.text_bytes;
-    if (in.pointers) {
-        std::memcpy(&text, at, sizeof(text));
-        return text == nullptr ? std::string_view() : std::string_view(text);
-    }
-    // Padding, of whichever kind, does not count.
-    if (in.zero_ended) length = strnlen(text, length);
-    while (length > 0 && text[length - 1] == '\0') --length;
-    if (in.space_padded) {
-        while (length > 0 && text[length - 1] == ' ') --length;
-    }
-    return {text, length};
-}
 
 template <class Op, class T, class Out>
 void loop(const T* left, const T* right, std::size_t n, Out* out, Op op) {
@@ -141,43 +95,11 @@ public:
     }
 
 private:
-    /// Registers share memory where one is read for the last time before the other is written.
     void place_registers() {
-        const std::size_t count = code_.registers.size();
-        std::vector<std::size_t> last(count, 0);
-        for (std::size_t at = 0; at < code_.code.size(); ++at) {
-            const instruction& each = code_.code[at];
-            last[static_cast<std::size_t>(each.target)] = at;  // what nobody reads ends at once
-            for (const int read : {each.left, each.right, each.guard}) {
-                if (read >= 0) last[static_cast<std::size_t>(read)] = at;
-            }
-        }
-        last[static_cast<std::size_t>(code_.result)] = code_.code.size();
-        std::vector<std::size_t> slots(count);
-        std::vector<std::vector<std::size_t>> ending(code_.code.size() + 1);
-        for (std::size_t r = 0; r < count; ++r) ending[last[r]].push_back(r);
-        std::vector<std::size_t> free[2];
-        std::size_t used = 0;
-        const auto wide = [&](std::size_t r) {
-            return std::size_t{code_.registers[r] == value_type::i128 ||
-                               code_.registers[r] == value_type::text};
-        };
-        for (std::size_t at = 0; at < code_.code.size(); ++at) {
-            const auto r = static_cast<std::size_t>(code_.code[at].target);
-            auto& pool = free[wide(r)];
-            if (pool.empty()) {
-                slots[r] = used;
-                used += block_rows * (wide(r) != 0 ? 16 : 8);
-            } else {
-                slots[r] = pool.back();
-                pool.pop_back();
-            }
-            for (const std::size_t ended : ending[at]) free[wide(ended)].push_back(slots[ended]);
-        }
-        memory_ = std::make_unique<std::max_align_t[]>(used / sizeof(std::max_align_t) + 1);
-        registers_.resize(count);
-        for (std::size_t r = 0; r < count; ++r) {
-            registers_[r] = reinterpret_cast<std::byte*>(memory_.get()) + slots[r];
+        const register_places places = places_of(code_, block_rows);
+        memory_ = std::make_unique<std::max_align_t[]>(places.bytes / sizeof(std::max_align_t) + 1);
+        for (const std::size_t offset : places.offsets) {
+            registers_.push_back(reinterpret_cast<std::byte*>(memory_.get()) + offset);
         }
     }
 
@@ -196,7 +118,8 @@ private:
     void run(const instruction& at) {
         switch (at.op) {
             case opcode::load:
-                return load(at);
+                return load_input(code_.inputs[at.input], at.type, inputs_[at.input], begin_, rows_,
+                                  registers_[static_cast<std::size_t>(at.target)]);
             case opcode::convert:
                 return convert(at);
             case opcode::order_exactly:
@@ -311,57 +234,6 @@ private:
             out[i] = op(left[i], right[i], fault);
             if (fault) fail(at, i);
         }
-    }
-
-    void load(const instruction& at) {
-        const input_rows& in = inputs_[at.input];
-        const program_input& what = code_.inputs[at.input];
-        if (what.is_text) {
-            auto* out = reg<std::string_view>(at.target);
-            for (std::size_t i = 0; i < rows_; ++i) {
-                out[i] = text_at(in, in.data + (begin_ + i) * in.stride);
-            }
-            return;
-        }
-        if (what.is_truth) {
-            load_numbers<std::uint8_t>(in, begin_, rows_, reg<std::uint8_t>(at.target));
-            return each_truth(at);
-        }
-        const auto whole = [&]<class Stored>(type_tag<Stored>) {
-            if (at.type == value_type::u64) {
-                load_numbers<Stored>(in, begin_, rows_, reg<std::uint64_t>(at.target));
-            } else {
-                load_numbers<Stored>(in, begin_, rows_, reg<std::int64_t>(at.target));
-            }
-        };
-        switch (what.number) {
-            case data_type::i8:
-                return whole(type_tag<std::int8_t>());
-            case data_type::i16:
-                return whole(type_tag<std::int16_t>());
-            case data_type::i32:
-                return whole(type_tag<std::int32_t>());
-            case data_type::i64:
-                return whole(type_tag<std::int64_t>());
-            case data_type::u8:
-                return whole(type_tag<std::uint8_t>());
-            case data_type::u16:
-                return whole(type_tag<std::uint16_t>());
-            case data_type::u32:
-                return whole(type_tag<std::uint32_t>());
-            case data_type::u64:
-                return whole(type_tag<std::uint64_t>());
-            case data_type::f16:
-                return load_numbers<float16>(in, begin_, rows_, reg<float>(at.target));
-            case data_type::f32:
-                return load_numbers<float>(in, begin_, rows_, reg<float>(at.target));
-            case data_type::f64:
-                return load_numbers<double>(in, begin_, rows_, reg<double>(at.target));
-        }
-    }
-    void each_truth(const instruction& at) {
-        auto* out = reg<std::uint8_t>(at.target);
-        for (std::size_t i = 0; i < rows_; ++i) out[i] = out[i] != 0;
     }
 
     void convert(const instruction& at) {
