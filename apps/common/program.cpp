@@ -19,7 +19,7 @@ namespace {
 using core::checked_add;
 using core::checked_multiply;
 
-operand number(const expression& tree) {
+operand literal(const expression& tree) {
     std::string_view text = tree.text;
     const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
     if (!hexadecimal && text.find_first_of(".eE") != std::string_view::npos) {
@@ -125,7 +125,7 @@ operand program_compiler::compile(const expression& tree) {
 operand program_compiler::compile_part(const expression& tree) {
     switch (tree.kind) {
         case expression_kind::number:
-            return number(tree);
+            return literal(tree);
         case expression_kind::text: {
             operand result{.is = nature::text, .column = tree.column, .constant = true};
             result.type = value_type::text;
