@@ -4,6 +4,7 @@
 #include "common/expression.hpp"
 #include "common/program_run.hpp"
 #include "common/program_steps.hpp"
+#include "support/row_steps.hpp"
 
 #include <lookback/kernels/core/find_terms.hpp>
 
@@ -258,7 +259,7 @@ TEST(TermsOf, ConditionsJoinedInAnyWay) {
     }
     joined_conditions make(3);
     int most = 0;
-    for (int i = 0; i < 600; ++i) {
+    for (int i = 0; i < 800; ++i) {
         const int comparisons = 1 + i % 6;
         const std::string text = make.of(comparisons);
         const int count = check(text, table);
@@ -293,6 +294,48 @@ TEST(TermsOf, WhatIsMoreThanRangesKeepsItsSteps) {
         EXPECT_EQ(check(text, table), -1) << text;
     }
     EXPECT_EQ(check("a < 1 && b < 1 && c < 1 && d < 1 && e < 1 && f < 1", table), 6);
+}
+
+TEST(TermsOf, LongAndDeepExpressionsEnd) {
+    const bits_table table{stored_type::i32, {{1, 2, 500, 4000, 9}, {3, 1, 0, 7, 2}}};
+    std::string consecutive = "a in (0";
+    std::string scattered = "a in (0";
+    std::string deep = "a < 3";
+    std::string differing = "(a < 3)";
+    for (int i = 1; i < 300; ++i) {
+        consecutive += ", " + std::to_string(i);
+        scattered += ", " + std::to_string(2 * i);
+    }
+    for (int i = 0; i < 80; ++i) {
+        const std::string number = std::to_string(i);
+        deep = "(" + deep + (i % 2 == 0 ? " && b < " : " || b > ") + number + ")";
+        differing += " ^ (b < " + number + ")";
+    }
+    EXPECT_EQ(check(consecutive + ")", table), 1);
+    EXPECT_EQ(check(scattered + ")", table), -1);
+    EXPECT_EQ(check("!(" + deep + ")", table), -1);
+    EXPECT_EQ(check("!(" + differing + ")", table), -1);
+}
+
+/// Whether the range tests of `column, converted, less than a constant` are refused.
+bool refused(stored_type stored, value_type from, value_type to, core::row_constant constant) {
+    using kind = core::row_operand::kind;
+    core::row_step convert = test::step(opcode::convert, to, test::at(kind::column), {}, 0);
+    convert.from = from;
+    const core::row_step steps[] = {
+        convert, test::step(opcode::less, to, test::at(kind::values), test::at(kind::constant), 0)};
+    const stored_type columns[] = {stored};
+    const core::row_constant values[] = {constant};
+    return !core::find_terms(steps, values, columns, test::at(kind::marks));
+}
+
+TEST(TermsOf, ConversionsThatLoseTheOrderKeepTheirSteps) {
+    const core::row_constant five = test::constant(std::uint64_t{5});
+    EXPECT_TRUE(refused(stored_type::i8, value_type::i64, value_type::u64, five));
+    EXPECT_TRUE(refused(stored_type::u64, value_type::i64, value_type::u64, five));
+    EXPECT_TRUE(refused(stored_type::f64, value_type::f64, value_type::i64, five));
+    EXPECT_FALSE(refused(stored_type::u8, value_type::i64, value_type::u64, five));
+    EXPECT_FALSE(refused(stored_type::i8, value_type::i64, value_type::f64, test::constant(5.0)));
 }
 
 }  // namespace
