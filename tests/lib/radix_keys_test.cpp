@@ -2,6 +2,7 @@
 // threads, around every size at which another path is taken.
 #include "cpu/radix_keys.hpp"
 
+#include "cpu/key_classes.hpp"
 #include "memory/host_pool.hpp"
 #include "support/generators.hpp"
 #include "support/red_zone.hpp"
@@ -182,6 +183,41 @@ TYPED_TEST(RadixKeys, MostKeysInANarrowWindow) {
             }
             ++round;
         }
+    }
+}
+
+// Density that changes gently: buckets are those of segments, and begin where they say; a few zeros
+// and NaNs among floats, and keys beyond what a sample meets.
+TYPED_TEST(RadixKeys, GentleDensity) {
+    using Bits = bits_of<TypeParam>;
+    if constexpr (sizeof(Bits) >= 4) {
+        constexpr std::size_t n = sanitized ? 20001 : 100001;
+        test::random_bits random(5);
+        std::vector<TypeParam> keys(n);
+        std::vector<ordered_number<Bits>> numbers;
+        for (auto& key : keys) {
+            const double u = static_cast<double>(random() >> 11) * 0x1p-53;
+            const double v = static_cast<double>(random() >> 11) * 0x1p-53;
+            if constexpr (std::is_integral_v<TypeParam>) {
+                key = static_cast<TypeParam>(static_cast<Bits>(0x1p31 * (u + v))
+                                             << (8 * sizeof(Bits) - 32));
+            } else {
+                key = static_cast<TypeParam>(u * v - 0.25);
+            }
+            const auto mapping = make_mapping(order_of<TypeParam>({}));
+            numbers.push_back(mapping.to(std::bit_cast<Bits>(key)));
+        }
+        std::sort(numbers.begin(), numbers.end());
+        const auto classes = plan_classes<Bits>(numbers, 64);
+        ASSERT_TRUE(classes.segments.used);
+        for (std::size_t b = 1; b < classes.bucket_count(); ++b) {
+            ASSERT_EQ(classes.bucket(classes.lowest[b]), b);
+            ASSERT_EQ(classes.bucket(static_cast<ordered_number<Bits>>(classes.lowest[b] - 1)),
+                      b - 1);
+        }
+        const auto rare = test::generate<TypeParam>(distribution::specials, n / 500);
+        for (std::size_t i = 0; i < rare.size(); ++i) keys[i * 499] = rare[i];
+        for (const auto& order : orders_of<TypeParam>()) check(keys, {2, order, 0, 0, 1}, "gentle");
     }
 }
 

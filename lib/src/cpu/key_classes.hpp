@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cpu/key_mapping.hpp"
+#include "cpu/key_segments.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -25,8 +26,9 @@ struct cell_split {
 };
 
 /// Cells are equal ranges of numbers from `base`. A bucket is one cell; or, for uneven keys, cells
-/// are narrow and neighbours are joined to even buckets; where single cells still hold much of the
-/// sample, these are cut into sub-cells before.
+/// are segments that are cut or joined to buckets; or, where that is not enough, cells are narrow
+/// and neighbours are joined to even buckets; where single cells still hold much of the sample,
+/// these are cut into sub-cells before.
 template <class Bits>
 struct key_classes {
     using number = ordered_number<Bits>;
@@ -37,6 +39,7 @@ struct key_classes {
     Bits range = 0;                    ///< all greater distances count as this one
     int shift = 0;                     ///< from a distance to its cell
     Bits last_cell = 0;                ///< that of `range`
+    key_segments segments;             ///< used in place of cells, or not
     std::vector<cell_split> splits;    ///< by cell; empty where no cell is cut
     std::vector<std::uint16_t> table;  ///< bucket by sub-cell; empty where cells are buckets
     std::vector<number> lowest;        ///< number by bucket; the first one reaches further down
@@ -67,8 +70,12 @@ struct key_classes {
         return split.offset + (static_cast<std::size_t>(distance >> split.shift) & split.mask);
     }
     std::size_t bucket(number value) const {
+        if (segments.used) return segments.bucket(place(above(value)));
         const std::size_t cell = sub_cell(above(value));
         return table.empty() ? cell : table[cell];
+    }
+    std::uint32_t place(Bits distance) const {
+        return static_cast<std::uint32_t>(distance >> segments.shift);
     }
     /// Cells behind the last one, each a bucket of its own behind the last one.
     void append_cells(std::size_t count) {
@@ -175,6 +182,44 @@ void join_cells(key_classes<Bits>& classes, std::span<const ordered_number<Bits>
     }
 }
 
+/// Cuts and joins segments to buckets; says whether these are even enough.
+template <class Bits>
+bool use_segments(key_classes<Bits>& classes, std::span<const ordered_number<Bits>> sample,
+                  std::size_t share) {
+    key_segments& segments = classes.segments;
+    const int range_bits = static_cast<int>(std::bit_width(classes.range));
+    segments.shift = range_bits - key_segments::count_bits - key_segments::place_bits;
+    if (segments.shift < 0) return false;
+    key_segments::counts held{};
+    for (const auto value : sample) {
+        ++held[key_segments::segment(classes.place(classes.above(value)))];
+    }
+    key_segments::counts parts{};
+    for (std::size_t s = 0; s < parts.size(); ++s) {
+        parts[s] = static_cast<std::uint32_t>((held[s] + share / 2) / share);
+    }
+    // The last one may reach far beyond the range; buckets there are never met.
+    const std::uint32_t end = classes.place(classes.range);
+    auto& last = parts[key_segments::segment(end)];
+    constexpr std::uint64_t whole = std::uint64_t{1} << key_segments::place_bits;
+    last = static_cast<std::uint32_t>(std::min(last * whole / (end % whole + 1), whole / 2));
+    auto begins = segments.cut(parts, held, share);
+    std::vector<std::uint32_t> count(begins.size(), 0);
+    for (const auto value : sample) {
+        ++count[segments.bucket(classes.place(classes.above(value)))];
+    }
+    // A bucket may hold twice its share; by chance, a sample of it five deviations more.
+    const double most = 2 * static_cast<double>(share);
+    if (*std::max_element(count.begin(), count.end()) > most + 5 * std::sqrt(most)) return false;
+    // Numbers above the sample are in the bucket of its last one.
+    begins.resize(segments.bucket(end) + 1);
+    for (const std::uint32_t begin : begins) {
+        classes.lowest.push_back(classes.at(static_cast<Bits>(begin) << segments.shift));
+    }
+    segments.used = true;
+    return true;
+}
+
 }  // namespace detail
 
 /// About `buckets` buckets (a power of two) for keys like the sorted sample, which is not empty.
@@ -207,6 +252,7 @@ key_classes<Bits> plan_classes(std::span<const ordered_number<Bits>> sample, std
         return classes;
     }
     const std::size_t share = std::max<std::size_t>(1, sample.size() / buckets);
+    if (detail::use_segments(classes, sample, share)) return classes;
     for (const int bits : {direct_table_bits - 3, direct_table_bits}) {
         use_cells(bits);
         if (classes.last_cell >= most_direct_cells) use_cells(bits - 1);

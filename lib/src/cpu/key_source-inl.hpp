@@ -9,6 +9,7 @@
 #endif
 
 #include "cpu/key_classes.hpp"
+#include "cpu/key_lanes-inl.hpp"
 #include "cpu/key_window.hpp"
 #include "cpu/radix_partition.hpp"
 #include "cpu/vector_sort-inl.hpp"
@@ -51,6 +52,10 @@ public:
         if (window_.size != 0) {
             count = count_in_window(keys, count, kept);
             keys = kept;
+        }
+        if (classes_->segments.used) {
+            if (count != 0) load_by_segments(keys, count, items, bucket);
+            return count;
         }
         if (classes_->gap != 0) {
             load_some<true>(keys, count, items, bucket);
@@ -145,6 +150,69 @@ private:
             const cell_split split = splits[bucket[i]];
             const auto sub = static_cast<std::uint32_t>(classes.above(items[i]) >> split.shift);
             bucket[i] = table[split.offset + (sub & split.mask)];
+        }
+    }
+
+    // Whole vectors, so the last key counts for what is behind it.
+    HWY_INLINE void load_by_segments(const bits_type* HWY_RESTRICT keys, std::size_t count,
+                                     number* HWY_RESTRICT items,
+                                     std::uint16_t* HWY_RESTRICT bucket) {
+        const hn::ScalableTag<bits_type> d;
+        const hn::ScalableTag<number> dn;
+        const hn::Rebind<std::uint16_t, decltype(d)> dh;
+        constexpr std::size_t lanes = hn::MaxLanes(d);
+        alignas(64) bits_type padded[partition_batch];
+        if (count % lanes != 0) {
+            std::fill(std::copy_n(keys, count, padded), std::end(padded), keys[count - 1]);
+            keys = padded;
+        }
+        const key_segments& segments = classes_->segments;
+        const auto base = hn::Set(dn, classes_->base);
+        const auto behind_gap =
+            hn::Set(d, static_cast<bits_type>(classes_->gap_begin + classes_->gap));
+        const auto gap = hn::Set(d, classes_->gap);
+        const auto range = hn::Set(d, classes_->range);
+        const segment_lookup table(segments);
+        auto least = hn::Set(dn, low);
+        auto most = hn::Set(dn, high);
+        auto differ = hn::Set(d, differing);
+        auto special = hn::FirstN(d, 0);
+        for (std::size_t i = 0; i < count; i += lanes) {
+            const auto bits = hn::LoadU(d, keys + i);
+            auto value = hn::BitCast(dn, number_bits(d, mapping_, bits));
+            hn::StoreU(value, dn, items + i);
+            if constexpr (Mapping::has_specials) {
+                const auto found = is_special(d, bits);
+                special = hn::Or(special, found);
+                value = hn::IfThenElse(hn::RebindMask(dn, found), base, value);
+            }
+            least = hn::Min(least, value);
+            most = hn::Max(most, value);
+            differ = hn::Or(differ, hn::BitCast(d, hn::Xor(value, base)));
+            const auto distance = hn::BitCast(d, hn::Sub(hn::Max(value, base), base));
+            const auto shortened = hn::Sub(hn::Max(distance, behind_gap), gap);
+            const auto above = hn::Min(hn::Min(distance, shortened), range);
+            const auto named = table.bucket(d, hn::ShiftRightSame(above, segments.shift));
+            hn::StoreU(hn::TruncateTo(dh, named), dh, bucket + i);
+        }
+        low = hn::GetLane(hn::MinOfLanes(dn, least));
+        high = hn::GetLane(hn::MaxOfLanes(dn, most));
+        alignas(64) bits_type words[lanes];
+        hn::Store(differ, d, words);
+        for (const bits_type word : words) differing = static_cast<bits_type>(differing | word);
+        if constexpr (Mapping::has_specials) {
+            if (!hn::AllFalse(d, special)) name_specials(keys, count, bucket);
+        }
+    }
+
+    // Zeros and NaNs go behind the last bucket.
+    HWY_NOINLINE void name_specials(const bits_type* keys, std::size_t count,
+                                    std::uint16_t* bucket) const {
+        const auto zeros = static_cast<std::uint16_t>(classes_->bucket_count());
+        const auto nans = static_cast<std::uint16_t>(zeros + 1);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (Mapping::is_zero(keys[i])) bucket[i] = zeros;
+            if (Mapping::is_nan(keys[i])) bucket[i] = nans;
         }
     }
 
