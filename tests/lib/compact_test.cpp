@@ -13,13 +13,18 @@
 #include <lookback/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -347,6 +352,31 @@ TEST_F(CompactRows, AMarkerThatThrowsWritesNothingBehindTheRest) {
                   static_cast<std::ptrdiff_t>(half))
             << refused;
     }
+}
+
+// As many tiles as threads: nobody holds two while another has none. A thread that marks waits for
+// the others to come.
+TEST_F(CompactRows, FewTilesAreSharedByAllThreads) {
+    constexpr std::size_t rows = 4 * 256;
+    const std::vector<std::uint32_t> in(rows, 7);
+    std::vector<std::uint32_t> out(rows);
+    std::mutex mutex;
+    std::condition_variable came;
+    std::set<std::thread::id> marking;
+    const cpu::block_marker mark = [&](std::size_t, std::size_t count, std::uint64_t* words) {
+        std::fill_n(words, count / 64, ~std::uint64_t{0});
+        std::unique_lock lock(mutex);
+        marking.insert(std::this_thread::get_id());
+        came.notify_all();
+        came.wait_for(lock, std::chrono::seconds(20), [&] { return marking.size() == 4; });
+    };
+    cpu::executor threads(4);
+    host_pool memory;
+    const cpu::compact_column column{reinterpret_cast<const std::byte*>(in.data()), 4,
+                                     reinterpret_cast<std::byte*>(out.data()), nullptr};
+    EXPECT_EQ(cpu::compact(threads, memory, rows, mark, {&column, 1}, {}, tiny), rows);
+    EXPECT_EQ(marking.size(), 4U);
+    EXPECT_EQ(out, in);
 }
 
 TEST(CompactStaged, FlagsOffsetsAndScatterGiveTheSame) {

@@ -41,7 +41,8 @@ std::size_t compact(executor& threads, memory_resource& memory, std::size_t rows
         run_way(threads, memory, workers, compact_in_place(tiles, mark, columns, room));
     } else {
         const bool stream = rows * row_bytes >= limits.stream_from_bytes;
-        run_way(threads, memory, workers, compact_apart(tiles, mark, columns, room, stream));
+        run_way(threads, memory, workers,
+                compact_apart(tiles, mark, columns, room, {workers, stream}));
     }
     return tiles.kept();
 }

@@ -36,14 +36,15 @@ std::size_t rows_of_block(std::span<const compact_column> columns) {
 
 compact_apart::compact_apart(compact_tiles& tiles, const block_marker& mark,
                              std::span<const compact_column> columns, const compact_room& room,
-                             bool stream)
+                             const plan& how)
     : tiles_(tiles),
       mark_(mark),
       columns_(columns),
       room_(room),
       lanes_(find_compact_lanes()),
       block_rows_(rows_of_block(columns)),
-      stream_(stream) {
+      two_tickets_(tiles.count() >= 4 * how.workers),
+      stream_(how.stream) {
     for (const compact_column& column : columns) {
         const auto compress = lanes_.compress_for(column.row_bytes);
         if (column.kept != nullptr) sides_.push_back({&column, false, compress});
@@ -74,8 +75,7 @@ void compact_apart::work(std::byte* scratch) {
                                reinterpret_cast<std::uint64_t*>(scratch + words_bytes)};
     std::vector<outlet> outlets = make_outlets(scratch + 2 * words_bytes);
     marked_tile moved;
-    const std::size_t first = tiles_.take();
-    claim claimed{first, first < tiles_.count() ? tiles_.take() : first};
+    claim claimed = claim_from(tiles_.take());
     while (claimed.tile < tiles_.count() || moved.rows != 0) {
         try {
             const std::size_t kept = step(claimed, words[0], moved, outlets);
@@ -83,7 +83,7 @@ void compact_apart::work(std::byte* scratch) {
             if (claimed.tile >= tiles_.count()) continue;
             const std::size_t tile = claimed.tile;
             tiles_.publish(tile, kept);
-            claimed = {claimed.next, tiles_.take()};
+            claimed = claim_from(two_tickets_ ? claimed.next : tiles_.take());
             const std::size_t before = tiles_.kept_before(tile, kept);
             if (tiles_.failed()) continue;
             moved = {tiles_.begin(tile), tiles_.rows(tile), kept, before, words[0]};
@@ -95,6 +95,11 @@ void compact_apart::work(std::byte* scratch) {
         }
     }
     if (stream_) lanes_.end_stream();
+}
+
+compact_apart::claim compact_apart::claim_from(std::size_t tile) const {
+    const bool two = two_tickets_ && tile < tiles_.count();
+    return {tile, two ? tiles_.take() : tiles_.count()};
 }
 
 std::size_t compact_apart::step(const claim& claimed, std::uint64_t* words,

@@ -15,8 +15,13 @@ namespace lookback::cpu {
 
 class compact_apart {
 public:
+    struct plan {
+        std::size_t workers;
+        bool stream;  ///< past the caches
+    };
     compact_apart(compact_tiles& tiles, const block_marker& mark,
-                  std::span<const compact_column> columns, const compact_room& room, bool stream);
+                  std::span<const compact_column> columns, const compact_room& room,
+                  const plan& how);
 
     /// Bytes that work() needs for itself.
     std::size_t scratch_bytes() const;
@@ -35,7 +40,7 @@ private:
         line_writer writer;
         std::size_t left_bytes;  ///< that there is room for
     };
-    /// Tiles that a thread has before it: one to mark, and the next.
+    /// Tiles that a thread has before it: one to mark, and the next, if it is known already.
     struct claim {
         std::size_t tile;
         std::size_t next;
@@ -49,6 +54,7 @@ private:
         const std::uint64_t* words = nullptr;
     };
 
+    claim claim_from(std::size_t tile) const;
     std::vector<outlet> make_outlets(std::byte* scratch) const;
     /// Marks the tile that is claimed and moves another meanwhile; returns how many rows pass.
     std::size_t step(const claim& claimed, std::uint64_t* words, const marked_tile& moved,
@@ -69,6 +75,7 @@ private:
     compact_lanes lanes_;
     std::vector<side> sides_;
     std::size_t block_rows_;
+    bool two_tickets_;  // where tiles are few, the second would be another thread's only one
     bool stream_;
 };
 
