@@ -89,9 +89,7 @@ public:
             0) {
             checked(subject, cannot_copy, [&] { return H5Adelete(target.id(), name.c_str()); });
         }
-        // A named type of another file cannot be used there; its copy can.
-        const handle type =
-            checked_handle(subject, cannot_copy, [&] { return H5Tcopy(type_.type.id()); });
+        const handle type = detached_type(subject, type_);
         const handle created = checked_handle(subject, cannot_copy, [&] {
             return H5Acreate2(target.id(), name.c_str(), type.id(), space_.id(), properties.id(),
                               H5P_DEFAULT);

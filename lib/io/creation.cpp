@@ -112,11 +112,36 @@ void set_layout(const std::string& subject, const handle& properties, const exte
     if (!compact && !has_pointers) allocate_early(subject, properties);
 }
 
+bool shares_messages(const std::string& subject, const handle& object) {
+    const handle file =
+        checked_handle(subject, cannot_create, [&] { return H5Iget_file_id(object.id()); });
+    const handle properties =
+        checked_handle(subject, cannot_create, [&] { return H5Fget_create_plist(file.id()); });
+    unsigned indexes = 0;
+    checked(subject, cannot_create,
+            [&] { return H5Pget_shared_mesg_nindexes(properties.id(), &indexes); });
+    return indexes != 0;
+}
+
+// In files that share messages between headers, HDF5 1.10 notes in the properties where in that
+// file fill value and filters lie, and would write that into the other file, as with types.
+handle without_shared_parts(const std::string& subject, const handle& object, handle properties) {
+    if (!shares_messages(subject, object)) return properties;
+    std::size_t bytes = 0;
+    checked(subject, cannot_create, [&] { return H5Pencode(properties.id(), nullptr, &bytes); });
+    std::vector<std::byte> text(bytes);
+    checked(subject, cannot_create,
+            [&] { return H5Pencode(properties.id(), text.data(), &bytes); });
+    return checked_handle(subject, cannot_create, [&] { return H5Pdecode(text.data()); });
+}
+
 // The source's properties; external files, virtual sources and fill values that are no numbers for
 // a numeric result are left behind.
 handle copied_properties(const std::string& subject, const dataset& source, bool new_type) {
-    handle own = checked_handle(subject, cannot_create,
-                                [&] { return H5Dget_create_plist(source.id().id()); });
+    handle own =
+        without_shared_parts(subject, source.id(), checked_handle(subject, cannot_create, [&] {
+                                 return H5Dget_create_plist(source.id().id());
+                             }));
     const bool fill_fits = !new_type || source.type().key.has_value();
     if (source.layout() != layout::external && source.layout() != layout::virtual_dataset &&
         fill_fits) {

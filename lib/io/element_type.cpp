@@ -230,6 +230,18 @@ element_type describe_type(const handle& type) {
     return out;
 }
 
+// A copy is no named type any more. But where a file shares messages between headers, HDF5 1.10
+// notes their place in copies too, and writes that into other files, which nobody can read then.
+handle detached_type(const std::string& subject, const element_type& type) {
+    constexpr std::string_view cannot_copy = "cannot copy its type";
+    std::size_t bytes = 0;
+    const hid_t id = type.type.id();
+    checked(subject, cannot_copy, [&] { return H5Tencode(id, nullptr, &bytes); });
+    std::vector<std::byte> text(bytes);
+    checked(subject, cannot_copy, [&] { return H5Tencode(id, text.data(), &bytes); });
+    return checked_handle(subject, cannot_copy, [&] { return H5Tdecode(text.data()); });
+}
+
 std::vector<enum_value> enum_values(const element_type& type) {
     const hid_t id = type.type.id();
     const handle base =

@@ -77,6 +77,9 @@ struct enum_value {
 /// The values of an enum (or bool) with a key, in the type's order. Throws error{io_error}.
 std::vector<enum_value> enum_values(const element_type& type);
 
+/// The same datatype for objects of another file: it knows of no name or place in its own.
+handle detached_type(const std::string& subject, const element_type& type);
+
 /// Describes an HDF5 datatype. Throws error{io_error}.
 element_type describe_type(const handle& type);
 

@@ -235,9 +235,7 @@ dataset output_file::create_like(const dataset& source, const std::string& path,
     state_->make_room(target);
     state_->references.follow(source.address(), source.id(), target);
     const handle type = storage.type ? file_type(*storage.type)
-                                     : checked_handle(state_->address(target), cannot_create, [&] {
-                                           return H5Tcopy(source.type().type.id());
-                                       });
+                                     : detached_type(state_->address(target), source.type());
     dataset result = state_->create(target, type, creation);
     state_->add_attributes(source.id(), result.id(), target);
     if (source.type().has_references && !storage.type) {
