@@ -26,6 +26,9 @@ struct lane_parts {
     using V = hn::Vec<D>;
     V part[tree::lane_items];
 
+    // By hand: GCC gives implicit constructors no target, and on ARM those of vectors need one.
+    HWY_INLINE lane_parts() {}  // NOLINT(modernize-use-equals-default)
+
     template <class Op>
     HWY_INLINE void load(Op op, const T* in) {
         const D d;

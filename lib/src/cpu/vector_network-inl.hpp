@@ -123,7 +123,7 @@ struct column_network<16> {
 };
 
 template <int Rows, class V, std::size_t... I>
-HWY_INLINE void sort_columns(V* rows, std::index_sequence<I...> /*steps*/) {
+HWY_INLINE void sort_columns([[maybe_unused]] V* rows, std::index_sequence<I...> /*steps*/) {
     using network = column_network<Rows>;
     (order_rows(rows[network::steps[I].low], rows[network::steps[I].high]), ...);
 }
