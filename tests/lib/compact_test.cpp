@@ -5,6 +5,7 @@
 #include "memory/host_pool.hpp"
 #include "support/compact_reference.hpp"
 #include "support/generators.hpp"
+#include "support/item_types.hpp"
 #include "support/red_zone.hpp"
 #include "support/simd_targets.hpp"
 #include "support/sizes.hpp"
@@ -34,6 +35,7 @@ namespace {
 
 using test::all_comparisons;
 using test::holds;
+using test::item_types;
 
 template <class T>
 bool same_bytes(std::span<const T> a, std::span<const T> b) {
@@ -53,9 +55,6 @@ std::vector<std::size_t> sizes_of(std::size_t row_bytes) {
 
 template <class T>
 class CompactIf : public testing::Test {};
-using item_types =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(CompactIf, item_types);
 
 /// Compacts into room for exactly what passes, guarded on both sides, elsewhere or in place.

@@ -1,6 +1,7 @@
 // Scans on a CUDA context through the public API: every type and operator against the standard
 // library, the same bits as the CPU backend in reproducible sums, and refusals.
 #include "support/backend_context.hpp"
+#include "support/item_types.hpp"
 
 #include <lookback/buffer.hpp>
 #include <lookback/error.hpp>
@@ -19,6 +20,8 @@
 
 namespace lookback {
 namespace {
+
+using test::item_types;
 
 class CudaScan : public testing::Test {
 protected:
@@ -82,9 +85,6 @@ T apply(scan_operator op, T a, T b) {
 
 template <class T>
 class CudaScanOf : public CudaScan {};
-using item_types =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(CudaScanOf, item_types);
 
 TYPED_TEST(CudaScanOf, AgreesWithTheStandardLibrary) {

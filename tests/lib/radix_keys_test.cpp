@@ -5,6 +5,7 @@
 #include "cpu/key_classes.hpp"
 #include "memory/host_pool.hpp"
 #include "support/generators.hpp"
+#include "support/item_types.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
 #include "support/sizes.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 using test::bits_of;
 using test::distribution;
+using test::key_types;
 using test::sanitized;
 
 template <class Key>
@@ -94,9 +96,6 @@ void on_each_target(const Body& body) {
 
 template <class Key>
 class RadixKeys : public testing::Test {};
-using key_types =
-    testing::Types<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, float16, std::uint32_t,
-                   std::int32_t, float, std::uint64_t, std::int64_t, double>;
 TYPED_TEST_SUITE(RadixKeys, key_types);
 
 TYPED_TEST(RadixKeys, EverySmallSize) {

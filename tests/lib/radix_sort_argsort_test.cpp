@@ -1,5 +1,6 @@
 // argsort by one key, by several, inside segments, and gather, against std::stable_sort.
 #include "support/generators.hpp"
+#include "support/item_types.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
 #include "support/sizes.hpp"
@@ -36,9 +37,6 @@ void expect_argsorted(const context& context, const std::vector<Key>& keys,
 template <class Key>
 class RadixSortArgsort : public testing::Test {};
 
-using key_types =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float16, float, double>;
 TYPED_TEST_SUITE(RadixSortArgsort, key_types);
 
 TYPED_TEST(RadixSortArgsort, EveryShapeAndOrder) {

@@ -1,5 +1,6 @@
 // sort_pairs: every key type, value size, order and shape against std::stable_sort.
 #include "support/generators.hpp"
+#include "support/item_types.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
 #include "support/sizes.hpp"
@@ -49,9 +50,6 @@ void expect_sorted_pairs(const context& context, const std::vector<Key>& input,
 template <class Key>
 class RadixSortPairs : public testing::Test {};
 
-using key_types =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float16, float, double>;
 TYPED_TEST_SUITE(RadixSortPairs, key_types);
 
 TYPED_TEST(RadixSortPairs, EveryShapeAndOrder) {

@@ -3,6 +3,7 @@
 #include "cpu/scan.hpp"
 
 #include "memory/host_pool.hpp"
+#include "support/item_types.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
 #include "support/scan_reference.hpp"
@@ -27,6 +28,7 @@
 namespace lookback {
 namespace {
 
+using test::item_types;
 using test::reference_scan;
 using test::scan_items;
 
@@ -71,9 +73,6 @@ constexpr cpu::scan_limits tiny{1024, 0, 0};
 template <class T>
 class Scan : public testing::Test {};
 
-using item_types =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(Scan, item_types);
 
 /// Calls body(case) for every operator, form and init; placement and alignment take turns.

@@ -3,6 +3,7 @@
 #include "cpu/segmented_scan.hpp"
 
 #include "memory/host_pool.hpp"
+#include "support/item_types.hpp"
 #include "support/red_zone.hpp"
 #include "support/reference.hpp"
 #include "support/reproducible_reference.hpp"
@@ -24,6 +25,7 @@
 namespace lookback {
 namespace {
 
+using test::item_types;
 using test::kinds_of_offsets;
 using test::offset_list;
 
@@ -89,9 +91,6 @@ void expect_segments(cpu::executor& threads, scan_operator op, std::size_t size,
 template <class T>
 class SegmentedScan : public testing::Test {};
 
-using item_types =
-    testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                   std::uint16_t, std::uint32_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(SegmentedScan, item_types);
 
 TYPED_TEST(SegmentedScan, EveryKindOfSegmentsOnEveryInstructionSet) {
