@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
-from support import load, make, ok, program, refused, run, same_bytes, storage
+from support import SANITIZED, load, make, ok, program, refused, run, same_bytes, storage
 
 N = 5000
 TEXTS = ["north", "south é", ""]
@@ -141,7 +141,8 @@ def test_rows_that_are_held_until_they_are_moved(tmp_path, sides, left_out):
     ok("h5select", *words, "-S", f"{whole - left_out + 0.01:.2f}MiB", "--json", tmp_path / "report")
     for side in sides:
         check_rows(tmp_path / f"{side}.h5", "t", {"k": k, "v": v}, (k < 50) == (side == "-o"))
-    assert json.loads((tmp_path / "report").read_text())["peak_memory_bytes"] < (whole - left_out) * 2**20
+    if not SANITIZED:  # whose own memory hides ours
+        assert json.loads((tmp_path / "report").read_text())["peak_memory_bytes"] < (whole - left_out) * 2**20
 
 
 def test_storage_and_attributes_are_kept(events, tmp_path):

@@ -254,6 +254,7 @@ def test_outputs_that_are_nothing_yet(tmp_path):
     assert "--config" in refused("h5sort", source, "-o", tmp_path / "o.h5", "--config", tmp_path)
 
 
+@pytest.mark.skipif(SANITIZED, reason="HDF5 leaves its memory, and where a sanitizer has room for it walks on for gigabytes")
 @pytest.mark.parametrize("offset,value", [(8, 0xff), (12, 0x7f), (15, 0x7f), (0, 0x7f)])
 def test_damaged_heaps_of_variable_length_text(tmp_path, offset, value):
     source = tmp_path / "in.h5"
@@ -263,8 +264,6 @@ def test_damaged_heaps_of_variable_length_text(tmp_path, offset, value):
     damaged[damaged.index(b"GCOL") + 16 + offset] = value  # of the heap's first object
     source.write_bytes(damaged)
     process = run("h5select", source, "--where", "x != 'text'", "-o", tmp_path / "out.h5")
-    if SANITIZED:
-        return  # they end where HDF5 leaves its memory
     assert process.returncode in (0, 2) and len(process.stderr.splitlines()) == (process.returncode == 2), process
     assert {path.name for path in tmp_path.iterdir()} <= {"in.h5", "out.h5"}
 
