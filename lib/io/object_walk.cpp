@@ -1,6 +1,6 @@
 #include "io/object_walk.hpp"
 
-#include <unordered_set>
+#include <unordered_map>
 
 namespace lookback::io {
 namespace {
@@ -34,6 +34,34 @@ found_object look_at(const handle& root, const hard_link& link) {
     return found;
 }
 
+/// Gives what `gives` says yes to, and goes on below that; asked at each link that is met.
+template <class Gives>
+std::vector<found_object> walk(const std::string& subject, const handle& root, Gives gives) {
+    const auto lock = library_lock();
+    std::vector<found_object> all;
+    std::unordered_map<std::uint64_t, unsigned> met;
+    // The next one last. Groups may nest deeper than a stack does.
+    std::vector<hard_link> left{{".", place_of(subject, root).second}};
+    while (!left.empty()) {
+        const hard_link link = std::move(left.back());
+        left.pop_back();
+        const unsigned times = ++met[link.address];
+        found_object found = look_at(root, link);
+        found.met = times;
+        if (!gives(found)) continue;
+        all.push_back(std::move(found));
+        if (all.back().kind != object_kind::group) continue;
+        std::vector<hard_link> links;
+        if (H5Literate_by_name(root.id(), link.name.c_str(), H5_INDEX_NAME, H5_ITER_DEC, nullptr,
+                               collect_hard_link, &links, H5P_DEFAULT) < 0) {
+            all.back().kind = object_kind::missing;
+        }
+        for (auto& [name, address] : links) left.push_back({below(link.name, name), address});
+    }
+    take_error_lines();
+    return all;
+}
+
 }  // namespace
 
 object_kind kind_of_type(H5O_type_t type) {
@@ -56,26 +84,12 @@ object_place place_of(const std::string& subject, const handle& object) {
 }
 
 std::vector<found_object> objects_below(const std::string& subject, const handle& root) {
-    const auto lock = library_lock();
-    std::vector<found_object> all;
-    std::unordered_set<std::uint64_t> seen;
-    // The next one last. Groups may nest deeper than a stack does.
-    std::vector<hard_link> left{{".", place_of(subject, root).second}};
-    while (!left.empty()) {
-        const hard_link link = std::move(left.back());
-        left.pop_back();
-        if (!seen.insert(link.address).second) continue;
-        all.push_back(look_at(root, link));
-        if (all.back().kind != object_kind::group) continue;
-        std::vector<hard_link> links;
-        if (H5Literate_by_name(root.id(), link.name.c_str(), H5_INDEX_NAME, H5_ITER_DEC, nullptr,
-                               collect_hard_link, &links, H5P_DEFAULT) < 0) {
-            all.back().kind = object_kind::missing;
-        }
-        for (auto& [name, address] : links) left.push_back({below(link.name, name), address});
-    }
-    take_error_lines();
-    return all;
+    return walk(subject, root, [](const found_object& found) { return found.met == 1; });
+}
+
+// A link from a group that lives on is never met, and one from an object to itself keeps it.
+std::vector<found_object> objects_freed_with(const std::string& subject, const handle& root) {
+    return walk(subject, root, [](const found_object& found) { return found.met == found.links; });
 }
 
 }  // namespace lookback::io

@@ -117,9 +117,10 @@ void reference_book::follow_copy(const file& source, const std::string& from, co
 
 void reference_book::replace(const std::string& subject, const handle& target,
                              const std::string& path) {
-    // A group goes with all below; what has another name as well lives on under that.
-    for (const found_object& object : objects_below(subject, open_object(subject, target, path))) {
-        if (object.links == 1) replaced_.emplace(object.address, path_below(path, object));
+    // A group goes with all below; what has a name elsewhere as well lives on under that.
+    const handle root = open_object(subject, target, path);
+    for (const found_object& object : objects_freed_with(subject, root)) {
+        replaced_.emplace(object.address, path_below(path, object));
     }
 }
 
@@ -211,9 +212,10 @@ new_place reference_book::place_of(const object_place& object, const std::string
                                 })
             ->second;
     }
-    const auto& paths = paths_.at(object.first);
-    const auto found = paths.find(object.second);
-    return found == paths.end() ? new_place{} : new_place{found->second, false};
+    const auto paths = paths_.find(object.first);
+    if (paths == paths_.end()) return {};
+    const auto found = paths->second.find(object.second);
+    return found == paths->second.end() ? new_place{} : new_place{found->second, false};
 }
 
 reference_mover reference_book::mover(const std::string& subject, const handle& source,

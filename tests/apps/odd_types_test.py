@@ -149,6 +149,20 @@ def test_what_refers_to_replaced_objects(tmp_path):
         assert file[file["refs"].attrs["hard"]][:].tolist() == [30, 10, 20]
 
 
+def test_replaced_groups_take_only_what_has_no_name_elsewhere(tmp_path):
+    source = make(tmp_path / "in.h5", x=np.arange(3.0))
+    out = make(tmp_path / "out.h5", g__sub__deep=np.arange(3.0), g__a=np.arange(4.0), g__own__lone=np.arange(5.0))
+    with h5py.File(out, "a") as file:
+        file["keep"], file["g/b"] = file["g/sub"], file["g/a"]
+        file["refs"] = np.array([file[name].ref for name in ("g/sub/deep", "g/sub", "g/a", "g/own/lone")], h5py.ref_dtype)
+    process = run("h5sort", f"{source}:/x", "-o", f"{out}:/g", "--overwrite")
+    assert process.returncode == 0 and "2 references to what was replaced are empty now" in process.stderr, process
+    with h5py.File(out) as file:
+        assert [bool(reference) for reference in file["refs"]] == [True, True, False, False]
+        assert names_of(file, file["refs"][:2]) == ["/keep/deep", "/keep"]
+        assert file["keep/deep"][:].tolist() == [0, 1, 2] and file["g"][:].tolist() == [0, 1, 2]
+
+
 def test_nothing_points_to_what_is_gone(tmp_path):
     source = make(tmp_path / "in.h5", far=np.arange(6.0), near=np.arange(6.0))
     with h5py.File(source, "a") as file:
