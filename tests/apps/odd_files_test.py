@@ -329,7 +329,8 @@ def test_messages_that_a_file_shares_between_headers(tmp_path, shared):
         for name in "ab":
             made = file.create_dataset(f"g/{name}", data=rows, chunks=(2,), compression="gzip", fillvalue=rows[0])
             made.attrs["row"], made.attrs["text"] = rows[1], "long " * 40
-    ok("h5sort", f"{source}:/g", "-k", "a.k", "-o", out)
+    leaky = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # H5Pdecode() loses the names of filters
+    ok("h5sort", f"{source}:/g", "-k", "a.k", "-o", out, env={**os.environ, "ASAN_OPTIONS": leaky})
     # In a process of its own: HDF5 crashes where it follows such a message.
     read = "import h5py, sys; [h5py.File(sys.argv[1])['g/' + name][:] for name in 'ab']"
     subprocess.run([sys.executable, "-c", read, out], check=True, timeout=SECONDS)
