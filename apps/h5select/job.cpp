@@ -115,8 +115,9 @@ void run_select(const plan& planned, const request& wanted, const context& host,
         io::transfer_options counted = deciding;
         counted.counters = &counters;
         const row_strategy used = decide(planned, wanted, device, counted, kept, held);
-        if (used == row_strategy::terms) session.told.more["condition"] = "terms";
-        if (used == row_strategy::steps) session.told.more["condition"] = "steps";
+        session.told.strategy = used == row_strategy::terms   ? "terms"
+                                : used == row_strategy::steps ? "steps"
+                                                              : "lookback";
         decide_stage.done() += counters.bytes_in;
     }
     session.told.rows_out = kept.kept();
@@ -134,7 +135,6 @@ void run_select(const plan& planned, const request& wanted, const context& host,
         const stage_scope scope(commit_stage);
         out.commit(session);
     }
-    session.told.strategy = "lookback";
     session.told.bytes_in = session.counters.bytes_in + decide_stage.bytes();
     session.told.bytes_out = session.counters.bytes_out;
     if (!planned.output_path.empty()) {

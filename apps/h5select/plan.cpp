@@ -129,7 +129,11 @@ private:
 
     program_input condition_input(const std::string& name, std::size_t column) {
         const auto found = find_column(plan_.input, name);
-        if (!found) refuse_expression(column, unknown(name, "--where"));
+        if (!found) {
+            const bool quoted = wanted_.where->substr(column - 1, 1) == "\"";
+            refuse_expression(column, unknown(name, "--where") +
+                                          (quoted ? "; text stands in single quotes" : ""));
+        }
         return input_of(*found, name, fmt::format("the expression, at column {}: ", column));
     }
 

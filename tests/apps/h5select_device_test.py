@@ -108,7 +108,7 @@ def test_same_rows(table, kind, tmp_path, condition):
     told = same_as_cpu(kind, tmp_path, f"{table}:/t", "--where", condition, "--indices", "/n", "--columns", "i4,f8,s,text",
                        batch=1000)
     assert told["backend_reason"] == "asked for by name"
-    assert told["condition"] == ("terms" if condition in RANGES else "steps")
+    assert told["strategy"] == ("terms" if condition in RANGES else "steps")
 
 
 @pytest.mark.parametrize("batch", [1, 31, 32, 33, 64, 97, 1023, 1024, 1025, N - 1, N, N + 1])

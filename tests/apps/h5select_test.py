@@ -370,6 +370,7 @@ def test_report_and_dry_run(events, tmp_path):
 ERRORS = [
     (["--where", "nothing > 1", "--count"], "column 1: ", "no column 'nothing'"),
     (["--where", "tiem > 1", "--count"], "did you mean 'time'?", ""),
+    (["--where", 'site == "north"', "--count"], "column 9: ", "text stands in single quotes"),
     (["--where", "time > 1 &&", "--count"], "column 12", "expected"),
     (["--where", "position > 1", "--count"], "3 values a row", "position[0]"),
     (["--where", "position[3] > 1", "--count"], "numbered from 0", ""),
