@@ -45,6 +45,7 @@ scan_strategy segmented_reduce(device& /*device*/, const segmented_arrays<T>& /*
     refuse();
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): T is a type.
 #define LOOKBACK_SCANNABLE(T)                                                                      \
     template scan_strategy scan(device&, const T*, T*, std::size_t, bool, const scan_options<T>&); \
     template scan_strategy segmented_scan(device&, const segmented_arrays<T>&, bool,               \
@@ -52,6 +53,7 @@ scan_strategy segmented_reduce(device& /*device*/, const segmented_arrays<T>& /*
     template scan_strategy segmented_reduce(device&, const segmented_arrays<T>&, T,                \
                                             const scan_options<T>&)
 
+// NOLINTEND(bugprone-macro-parentheses)
 LOOKBACK_FOR_ARITHMETIC_ITEMS(LOOKBACK_SCANNABLE);
 #undef LOOKBACK_SCANNABLE
 
