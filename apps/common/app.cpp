@@ -37,7 +37,8 @@ constexpr bool tells_crashes = true;
 #endif
 constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 std::array<char, 256> crash_line;
-// Of the handler: where types or groups are nested too deep, nothing is left of the thread's own.
+// The handler's, in the main thread, which opens and describes files: where types or groups are
+// nested too deep, nothing is left of its own.
 std::array<char, std::size_t{64} << 10> crash_stack;
 std::size_t crash_line_bytes = 0;
 
